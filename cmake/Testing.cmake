@@ -1,0 +1,37 @@
+# One line per test.
+#
+#   salvo_unit_test(path/test_x.c LIBS a b)     Criterion, label unit, named after its path
+#   salvo_stress_test(test_x.c LIBS a b)        plain main, labels stress and tsan
+#   salvo_integration_test(name.sh [TIMEOUT s]) bash, label integration, exit 77 = skip
+function(salvo_unit_test source)
+  cmake_parse_arguments(T "" "" "LIBS" ${ARGN})
+  string(REPLACE "/" "." name ${source})
+  string(REGEX REPLACE "\\.c$" "" name ${name})
+  add_executable(${name} ${source})
+  target_link_libraries(${name} PRIVATE ${T_LIBS} warnings PkgConfig::CRITERION m)
+  # The reference arguments of Criterion's macros trip -Wundef and friends in its own headers only.
+  add_test(NAME unit.${name} COMMAND ${name} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+  set_tests_properties(unit.${name} PROPERTIES LABELS unit TIMEOUT 120)
+endfunction()
+
+function(salvo_stress_test source)
+  cmake_parse_arguments(T "" "" "LIBS" ${ARGN})
+  string(REGEX REPLACE "\\.c$" "" name ${source})
+  add_executable(stress.${name} ${source})
+  target_link_libraries(stress.${name} PRIVATE ${T_LIBS} warnings)
+  add_test(NAME stress.${name} COMMAND stress.${name} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+  set_tests_properties(stress.${name} PROPERTIES LABELS "stress;tsan" TIMEOUT 180 SKIP_RETURN_CODE 77)
+endfunction()
+
+function(salvo_integration_test script)
+  cmake_parse_arguments(T "" "TIMEOUT" "" ${ARGN})
+  string(REGEX REPLACE "\\.sh$" "" name ${script})
+  if(NOT T_TIMEOUT)
+    set(T_TIMEOUT 120)
+  endif()
+  add_test(NAME integration.${name} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/${script}
+           WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+  set_tests_properties(integration.${name} PROPERTIES LABELS integration TIMEOUT ${T_TIMEOUT}
+    SKIP_RETURN_CODE 77 RUN_SERIAL TRUE
+    ENVIRONMENT "SALVO_BIN=$<TARGET_FILE:salvo>;SALVO_WORKER_BIN=$<TARGET_FILE:salvo-worker>")
+endfunction()

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* hostlist.h - host expressions: `node[01-16,20]:7600,db1`, `[fe80::1]:7600`, `ipc:///run/x`, `^FILE`.
+ *
+ * Pure but for ^FILE. At most HOSTLIST_MAX hosts.
+ */
+#ifndef SALVO_MODEL_HOSTLIST_H
+#define SALVO_MODEL_HOSTLIST_H
+
+#include "common/base/error.h"
+
+#include <stddef.h>
+
+enum { HOSTLIST_MAX = 8192, HOST_DEFAULT_PORT = 7600 };
+
+struct host {
+	char *name;    /* the entry without its port, with it where that is not unique */
+	char *address; /* a ZeroMQ endpoint: tcp://node01:7600, ipc:///run/x */
+};
+
+struct hostlist {
+	struct host *hosts;
+	size_t nr_hosts;
+};
+
+/* Expands the expressions (each may hold several, separated by commas outside of brackets). A host that
+ * is named twice is an error. */
+struct error *hostlist_expand(char *const *expressions, size_t nr,
+			      struct hostlist *ret) _must_check_;
+void hostlist_fini(struct hostlist *list);
+/* Names folded again: "node[01-16,20],db1"; owned by the caller. */
+char *hostlist_fold(const char *const *names, size_t nr);
+
+#endif

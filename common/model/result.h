@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* result.h - a finished run: one immutable tree that every report reads.
+ *
+ * Filled by the collector while the run goes on, or read from a result directory: a report cannot tell
+ * which. Its fields are those of result.json (docs/reference/result.md). NULL, NAN and has_x = false
+ * mean "not measured", which is never 0.
+ */
+#ifndef SALVO_MODEL_RESULT_H
+#define SALVO_MODEL_RESULT_H
+
+#include "common/model/metrics.h"
+
+#include <stdbool.h>
+
+enum run_status { RUN_COMPLETE, RUN_PARTIAL, RUN_ABORTED, RUN_FAILED };
+enum host_state { HOST_COMPLETE, HOST_LOST, HOST_HUNG };
+extern const char *const run_status_names[];
+extern const char *const host_state_names[];
+
+struct text_pair {
+	char *key, *value;
+};
+
+struct result_host {
+	char *name, *address;
+	int state;           /* enum host_state */
+	uint64_t lost_at_ns; /* since the run's start, coordinator's clock; 0: not lost */
+	bool has_clock;
+	int64_t clock_offset_ns;
+	uint64_t clock_error_ns;
+	double clock_drift_ppb;
+	struct text_pair *environment;
+	size_t nr_environment;
+};
+
+struct result_warning {
+	char *host, *target, *text; /* host and target may be NULL */
+};
+
+/* One value per interval: of IOPS or bytes per second. */
+struct sample_stats {
+	uint64_t n;
+	double min, max, mean, stddev;
+	uint64_t interval_ns;
+};
+
+struct result_direction {
+	bool used; /* false: the group has no such direction; it is left out everywhere */
+	struct direction_sum sum;
+	uint64_t runtime_ns;
+	double iops, bw_bytes; /* sum.counts.ios, bytes / runtime_ns */
+	bool has_common;       /* the window in which every thread of every member ran */
+	uint64_t common_start_ns, common_end_ns; /* since START */
+	double common_iops, common_bw_bytes;
+	struct sample_stats iops_samples, bw_samples; /* n 0: none */
+};
+
+struct result_group {
+	char *name; /* of the group, host, target or job */
+	uint64_t threads, runtime_ns;
+	bool has_cpu;
+	double cpu_usr, cpu_sys; /* percent of one CPU over the runtime */
+	uint64_t ctx, majf, minf;
+	uint64_t depth;           /* configured I/Os in flight of all its threads together */
+	uint64_t effective_depth; /* largest number that one thread really had in flight */
+	char *first_error; /* with the host's name in front where the group has several; NULL: none */
+	struct result_direction dir[DIR_COUNT];
+	struct result_direction total; /* read, write and trim together; sync is not in it */
+	struct result_group *hosts, *targets, *jobs; /* groups again, without these three */
+	size_t nr_hosts, nr_targets, nr_jobs;
+};
+
+struct result_device {
+	char *host, *target, *path, *identity, *transport; /* NULL: none */
+	uint64_t read_ios, write_ios, read_bytes, write_bytes;
+	double util; /* percent of the elapsed time, 0..100 */
+};
+
+struct result_stuck {
+	char *host, *target;
+	uint64_t offset, bytes, age_ns;
+	int direction;
+};
+
+struct result_step {
+	struct text_pair *point;
+	size_t nr_point;
+	uint64_t repeat;
+	char *phase;
+	bool has_start;
+	uint64_t start_spread_ns,
+		start_error_ns; /* of the hosts' first I/Os, on the coordinator's clock */
+	char *start_last_host;
+	double overlap; /* share of the run in which every thread was running, 0..1; NAN: unknown */
+	char *hosts_text;            /* "7 of 8 hosts" when some are missing; NULL: all */
+	struct result_group *groups; /* [0] is "all" */
+	size_t nr_groups;
+	struct result_device *devices;
+	size_t nr_devices;
+	struct result_stuck *stuck;
+	size_t nr_stuck;
+};
+
+/* One metric over the repeats of a point: "read.iops". stddev divides by n - 1 (NAN for n 1). */
+struct result_metric {
+	char *name;
+	uint64_t n;
+	double mean, stddev, min, max;
+	double *values; /* one per repeat, NAN where the repeat has none */
+	size_t nr_values;
+};
+
+struct result_summary {
+	struct text_pair *point;
+	size_t nr_point;
+	char *phase, *group;
+	struct result_metric *metrics;
+	size_t nr_metrics;
+};
+
+struct result {
+	char *id, *name, *description, *version;
+	int status; /* enum run_status */
+	int exit_status;
+	char *started, *ended; /* RFC 3339, UTC */
+	struct text_pair *labels;
+	size_t nr_labels;
+	struct result_host *hosts;
+	size_t nr_hosts;
+	struct result_warning *warnings;
+	size_t nr_warnings;
+	struct result_step *steps; /* measured phases only */
+	size_t nr_steps;
+	struct result_summary *summary;
+	size_t nr_summary;
+};
+
+void result_fini(struct result *r);
+/* Appends a copy of the texts (host and target may be NULL); the same warning twice is kept once. */
+void result_warn(struct result *r, const char *host, const char *target, const char *text);
+/* Frees a group and all groups below it. */
+void result_group_fini(struct result_group *g);
+
+#endif

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* facts.h - what this host is, as key and value: kernel, cmdline, cpu_model, nr_cpus, memory_bytes,
+ * clocksource, boot_id, governor, os, ... Only what could be read; nothing is guessed. */
+#ifndef SALVO_HOST_FACTS_H
+#define SALVO_HOST_FACTS_H
+
+#include "common/net/message.h"
+
+void facts_collect(struct fact **ret, size_t *ret_nr);
+void facts_free(struct fact **facts, size_t *nr);
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* target.h - a target on this host, opened under the safety rules and held for the session.
+ *
+ * Used by the I/O process only: every call here may block in the kernel for as long as a device likes.
+ * All checks are made on the opened descriptor (never on a path alone), so that what was checked is what is
+ * written. docs/security.md lists the rules.
+ */
+#ifndef SALVO_HOST_TARGET_H
+#define SALVO_HOST_TARGET_H
+
+#include "common/net/message.h"
+#include "worker/host/rules.h"
+
+struct open_target;
+
+/* Opens and checks. A writer gets one O_EXCL guard descriptor (flocked) that is held until target_close; a
+ * reader opens read-only without O_EXCL and may find the device in use (info.warning says by what).
+ * `probe`: look only: nothing is created, laid out or held, and the device is opened read-only; refusals are
+ * the same. All reasons at once (a list of errors). `index` is the target's index in the assignment;
+ * `made_here`: paths of files that this session made already (may be overwritten again). */
+struct error *target_open(const struct work_target *t, uint64_t index,
+			  const struct access_rules *rules, bool probe,
+			  struct open_target **ret) _must_check_;
+void target_close(struct open_target **self_p);
+
+/* What it is; borrowed from the target. */
+const struct device_info *target_info(const struct open_target *t);
+/* A further descriptor on the very same inode with these flags (checked by st_rdev or st_ino); owned by the
+ * target, the same one for the same flags. */
+struct error *target_fd(struct open_target *t, bool write, bool direct, int *ret) _must_check_;
+
+/* Makes the file's first `bytes` bytes real (free space checked, fallocate, written with data that does not
+ * compress) before a job reads them; nothing for devices and for files that have them already. `progress`
+ * is called every 64 MiB or so; returning false stops the layout. *written: bytes written. */
+typedef bool (*target_progress)(void *arg, const char *path, uint64_t done, uint64_t total);
+struct error *target_layout(struct open_target *t, uint64_t bytes, target_progress progress,
+			    void *arg, uint64_t *written) _must_check_;
+/* Are all conditions under which writing was allowed still true? To be asked again before the first write. */
+struct error *target_recheck(struct open_target *t) _must_check_;
+
+/* The device's own counters since boot (struct device_stat without target and elapsed); false for files and
+ * simulated targets: they have none of their own. */
+bool target_stat(const struct open_target *t, struct device_stat *ret);
+/* I/Os in flight by the kernel's count; 0 where it is not counted. */
+uint64_t target_inflight(const struct open_target *t);
+
+#endif
