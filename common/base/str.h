@@ -14,10 +14,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifndef streq /* czmq.h has a macro of that name and meaning */
 static inline bool streq(const char *a, const char *b)
 {
 	return strcmp(a, b) == 0;
 }
+#endif
 
 static inline bool str_starts(const char *text, const char *prefix)
 {
