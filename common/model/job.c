@@ -1,1 +1,77 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "common/model/job.h"
+
+/* clang-format off */
+static const struct choice rw_choices[] = {
+	{ "read",      RW_READ,      "sequential reads" },
+	{ "write",     RW_WRITE,     "sequential writes" },
+	{ "randread",  RW_RANDREAD,  "random reads" },
+	{ "randwrite", RW_RANDWRITE, "random writes" },
+	{ "rw",        RW_RW,        "sequential reads and writes, mixed by rwmixread" },
+	{ "randrw",    RW_RANDRW,    "random reads and writes, mixed by rwmixread" },
+	{ NULL }
+};
+
+static const struct choice engine_choices[] = {
+	{ "io_uring", ENGINE_IO_URING, "asynchronous, iodepth I/Os in flight per thread" },
+	{ "psync",    ENGINE_PSYNC,    "pread and pwrite, one I/O in flight per thread" },
+	{ NULL }
+};
+
+/* Names of things become texts of reports and paths of metrics; these bounds are far above use. */
+enum { NAME_MAX_BYTES = 128, MAX_TARGETS_PER_JOB = 1024, MAX_HOSTS_PER_JOB = 8192 };
+#define BYTES_MAX (1ull << 62)              /* offset + size stay below 2^63 */
+#define TIME_MAX  (365ull * 24 * 3600 * 1000000000)
+
+static const struct field job_fields[] = {
+	F_STRING(struct job, name, .flags = FIELD_NONEMPTY, .max = NAME_MAX_BYTES,
+		 .help = "Name of the job in the report"),
+	F_STRLIST(struct job, target, nr_target, .flags = FIELD_NONEMPTY, .max = MAX_TARGETS_PER_JOB,
+		  .help = "The target that the job works on, or a list of them; each gets numjobs threads"),
+	F_STRLIST(struct job, hosts, nr_hosts, .flags = FIELD_OPTIONAL | FIELD_NONEMPTY, .max = MAX_HOSTS_PER_JOB,
+		  .help = "The hosts that run the job; without it all hosts of the scenario"),
+	F_STRING(struct job, group, .flags = FIELD_OPTIONAL | FIELD_NONEMPTY, .max = NAME_MAX_BYTES,
+		 .help = "Name of a group whose members are added up in the report, besides the group 'all'"),
+	F_CHOICE(struct job, rw, .choices = rw_choices, .def = "read",
+		 .help = "Direction and order of the I/O"),
+	F_PERCENT(struct job, rwmixread, .def = "50",
+		  .help = "Share of reads in a mixed job (rw, randrw)"),
+	F_SIZE(struct job, bs, .def = "4k", .min = 1, .max = 1 << 30,
+	       .help = "Bytes moved by one I/O"),
+	F_SIZE(struct job, size, .flags = FIELD_OPTIONAL, .min = 1, .max = BYTES_MAX,
+	       .help = "Bytes of the target that the job uses, from offset on; without it up to the target's end"),
+	F_SIZE(struct job, offset, .def = "0", .max = BYTES_MAX,
+	       .help = "Where in the target the job's range begins"),
+	F_SIZE(struct job, io_size, .flags = FIELD_OPTIONAL, .min = 1, .max = BYTES_MAX,
+	       .help = "Bytes that each thread moves in all, more or less than its range once; without it one pass"),
+	F_COUNT(struct job, iodepth, .def = "1", .min = 1, .max = 4096,
+		.help = "I/Os that each thread keeps in flight"),
+	F_COUNT(struct job, numjobs, .def = "1", .min = 1, .max = 4096,
+		.help = "Threads of the job on each host for each target"),
+	F_DURATION(struct job, runtime, .def = "0", .max = TIME_MAX,
+		   .help = "Measured time; 0: until the pass is done"),
+	F_DURATION(struct job, ramp_time, .def = "0", .max = TIME_MAX,
+		   .help = "Time that the job runs before it is measured"),
+	F_BOOL(struct job, time_based, .def = "false",
+	       .help = "Start over at the end of a pass until runtime is over"),
+	F_BOOL(struct job, direct, .flags = FIELD_OPTIONAL,
+	       .help = "Bypass the page cache (O_DIRECT); without it true for a device and false for a file"),
+	F_CHOICE(struct job, engine, .choices = engine_choices, .def = "io_uring",
+		 .help = "How I/O is submitted"),
+	F_COUNT(struct job, fsync, .def = "0", .max = 1ull << 32,
+		.help = "fsync after so many writes of a thread; 0: never"),
+	F_BOOL(struct job, end_fsync, .def = "false",
+	       .help = "fsync when a thread's writing is over; its time counts"),
+	F_COUNT(struct job, randseed, .flags = FIELD_OPTIONAL,
+		.help = "Seed of the random offsets; without it one is chosen and recorded"),
+	F_BOOL(struct job, norandommap, .def = "false",
+	       .help = "Draw each random offset on its own instead of visiting every block once per pass"),
+	{ NULL }
+};
+
+const struct schema job_schema = {
+	.name = "job", .help = "What numjobs threads do on each host to each of the job's targets",
+	.size = sizeof(struct job), .fields = job_fields, .set_offset = offsetof(struct job, set),
+	.strict_wire = true,
+};
+/* clang-format on */

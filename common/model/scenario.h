@@ -11,6 +11,7 @@
 
 enum share { SHARE_UNSET, SHARE_PARTITION, SHARE_SHARED };
 enum destroy_level { DESTROY_NO, DESTROY_YES, DESTROY_FORCE };
+extern const struct choice destroy_choices[]; /* false, true, force */
 enum on_loss { ON_LOSS_ABORT, ON_LOSS_CONTINUE };
 enum target_kind { TARGET_DEVICE, TARGET_FILE, TARGET_SIMULATED };
 
