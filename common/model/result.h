@@ -92,7 +92,8 @@ struct result_step {
 		start_error_ns; /* of the hosts' first I/Os, on the coordinator's clock */
 	char *start_last_host;
 	double overlap; /* share of the run in which every thread was running, 0..1; NAN: unknown */
-	char *hosts_text;            /* "7 of 8 hosts" when some are missing; NULL: all */
+	char *hosts_text; /* "7 of 8 hosts" when some are missing; NULL: all */
+	bool partial;     /* a host was lost in it or it was stopped: left out of the summaries */
 	struct result_group *groups; /* [0] is "all" */
 	size_t nr_groups;
 	struct result_device *devices;
