@@ -1,0 +1,527 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* run_step.c - one step of a run: PREPARE, fresh clocks, START, the run itself, DONE. */
+#include "coordinator/run/run_internal.h"
+
+#include <inttypes.h>
+
+/* --- PREPARE -------------------------------------------------------------------------------------- */
+
+static bool has_work(const struct run *r, const struct step *s)
+{
+	/* What a probe would find does not change with the repeat. */
+	if (r->o.mode == MODE_PROBE && s->repeat > 0)
+		return false;
+	for (size_t i = 0; i < r->nr_peers; i++)
+		if (s->hosts[i] && peer_is_alive(&r->peers[i]))
+			return true;
+	return false;
+}
+
+void step_begin(struct run *r, size_t step, uint64_t now_ns)
+{
+	while (step < r->o.plan->nr_steps && !has_work(r, &r->o.plan->steps[step]))
+		step++;
+	r->start_ns = r->deadline_ns = 0;
+	if (step >= r->o.plan->nr_steps) {
+		run_leave(r, now_ns);
+		return;
+	}
+	r->step = step;
+	run_enter(r, PHASE_PREPARING, now_ns);
+	for (size_t i = 0; i < r->nr_peers; i++) {
+		const struct assignment *work = run_step_of(r)->hosts[i];
+		struct message m = { .type = MSG_PREPARE };
+		struct peer *p = &r->peers[i];
+
+		p->takes_part = work && peer_is_alive(p);
+		freep(&p->doing);
+		if (!p->takes_part)
+			continue;
+		m.prepare = *work; /* lent for the length of the call */
+		m.prepare.probe = r->o.mode == MODE_PROBE;
+		peer_enter(p, PEER_PREPARING, now_ns);
+		p->progress_ns = now_ns;
+		run_send(r, i, &m);
+	}
+}
+
+static void ready(struct run *r, size_t host, struct message *m, uint64_t now_ns)
+{
+	struct peer *p = &r->peers[host];
+
+	if (p->state != PEER_PREPARING)
+		return;
+	if (r->o.mode == MODE_PROBE) {
+		if (r->out.probed)
+			r->out.probed(r->out.arg, host, r->step, &m->ready);
+		peer_enter(p, PEER_OWNED, now_ns);
+		return;
+	}
+	if (p->ready.type != MSG_COUNT)
+		message_fini(&p->ready);
+	p->ready = *m;
+	*m = (struct message) { .type = MSG_BYE };
+	peer_enter(p, PEER_READY, now_ns);
+}
+
+static bool has_reason(const struct run *r, const char *text)
+{
+	for (const struct error *e = r->errors; e; e = error_next(e))
+		if (streq(error_message(e), text))
+			return true;
+	return false;
+}
+
+/* All reasons of a FAILED, with the host's name in front of each. */
+static void add_reasons(struct run *r, const struct peer *p, const struct msg_failed *f)
+{
+	struct error *reasons = failed_to_error(f);
+
+	for (const struct error *e = reasons; e; e = error_next(e)) {
+		struct error *one =
+			error_new(error_code(e), "host '%s': %s", p->name, error_message(e));
+
+		/* A probe asks about the same target once for each point of a sweep. */
+		if (has_reason(r, error_message(one)))
+			error_destroy(&one);
+		else
+			error_append(&r->errors, one);
+	}
+	error_destroy(&reasons);
+}
+
+static void failed(struct run *r, size_t host, const struct msg_failed *f, uint64_t now_ns)
+{
+	struct peer *p = &r->peers[host];
+
+	if (!p->takes_part || !peer_is_alive(p) || p->state == PEER_OWNED)
+		return;
+	add_reasons(r, p, f);
+	peer_enter(p, PEER_OWNED, now_ns);
+	r->failing = r->incomplete = true;
+	if (r->phase == PHASE_STARTING || r->phase == PHASE_RUNNING)
+		step_stop(r, "another host failed", now_ns);
+}
+
+/* --- one medium, several hosts -------------------------------------------------------------------- */
+
+struct seen {
+	const char *identity, *host;
+	const struct work_target *target;
+};
+
+static int by_identity(const void *a, const void *b)
+{
+	return strcmp(((const struct seen *)a)->identity, ((const struct seen *)b)->identity);
+}
+
+static size_t collect_seen(const struct run *r, struct seen *list)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->nr_peers; i++) {
+		const struct peer *p = &r->peers[i];
+		const struct assignment *work = run_step_of(r)->hosts[i];
+
+		if (p->state != PEER_READY)
+			continue;
+		for (size_t d = 0; d < p->ready.ready.nr_devices; d++) {
+			const struct device_info *info = &p->ready.ready.devices[d];
+
+			if (!info->identity || !*info->identity || info->target >= work->nr_targets)
+				continue;
+			if (list)
+				list[n] = (struct seen) { info->identity, p->name,
+							  &work->targets[info->target] };
+			n++;
+		}
+	}
+	return n;
+}
+
+/* Two hosts that see the same LUN and one that writes it: not before their writes are coordinated. */
+static struct error *refuse_shared(const struct run *r)
+{
+	size_t n = collect_seen(r, NULL);
+	_cleanup_free_ struct seen *list = xcalloc(n + 1, sizeof(*list));
+	struct error *errors = NULL;
+
+	collect_seen(r, list);
+	qsort(list, n, sizeof(*list), by_identity);
+	for (size_t i = 1; i < n; i++) {
+		const struct seen *a = &list[i - 1], *b = &list[i];
+
+		if (!streq(a->identity, b->identity) || streq(a->host, b->host))
+			continue;
+		if (!a->target->writes && !b->target->writes)
+			continue;
+		error_append(
+			&errors,
+			error_new(ERR_REFUSED,
+				  "target '%s' of host '%s' and target '%s' of host '%s' are the "
+				  "same medium (%s), and it is written: not supported yet; let "
+				  "one host write it, or give each its own",
+				  a->target->name, a->host, b->target->name, b->host, a->identity));
+	}
+	return errors;
+}
+
+static void prepared(struct run *r, uint64_t now_ns)
+{
+	struct error *err;
+
+	if (r->o.mode == MODE_PROBE) {
+		step_begin(r, r->step + 1, now_ns);
+		return;
+	}
+	err = refuse_shared(r);
+	if (err) {
+		error_append(&r->errors, err);
+		r->failing = r->incomplete = true;
+		run_leave(r, now_ns);
+		return;
+	}
+	run_enter(r, PHASE_SYNCING, now_ns);
+	for (size_t i = 0; i < r->nr_peers; i++) {
+		struct peer *p = &r->peers[i];
+
+		if (p->state != PEER_READY)
+			continue;
+		p->exchanges_wanted = p->clock.exchanges + EXCHANGES_WANTED;
+		run_send_ping(r, i, now_ns);
+	}
+}
+
+/* --- START ---------------------------------------------------------------------------------------- */
+
+static void note_clock(struct run *r, size_t host)
+{
+	struct peer *p = &r->peers[host];
+	uint64_t error_ns = clocksync_error_ns(&p->clock);
+	_cleanup_free_ char *text = NULL;
+
+	collector_clock(r->o.collector, host, clocksync_offset_ns(&p->clock), error_ns,
+			clocksync_drift_ppb(&p->clock));
+	if (error_ns <= r->o.fleet->max_clock_error_ns || p->warned_clock)
+		return;
+	p->warned_clock = true;
+	text = xasprintf("its clock is known to +-%.3f ms only, more than fleet.max_clock_error "
+			 "(%.3f ms): the start spread is no better than that",
+			 (double)error_ns / NS_PER_MS,
+			 (double)r->o.fleet->max_clock_error_ns / NS_PER_MS);
+	collector_warn(r->o.collector, p->name, NULL, text);
+}
+
+static uint64_t start_ahead_ns(const struct run *r)
+{
+	uint64_t ahead = START_AHEAD_NS;
+
+	for (size_t i = 0; i < r->nr_peers; i++) {
+		const struct peer *p = &r->peers[i];
+		uint64_t want;
+
+		if (p->state != PEER_READY)
+			continue;
+		want = START_ROUND_TRIPS * clocksync_round_trip_ns(&p->clock);
+		if (want > ahead)
+			ahead = want;
+	}
+	return ahead;
+}
+
+static void start(struct run *r, uint64_t now_ns)
+{
+	const struct step *s = run_step_of(r);
+
+	r->start_ns = now_ns + start_ahead_ns(r);
+	r->deadline_ns = s->duration_ns ? r->start_ns + s->duration_ns + r->o.fleet->grace_ns +
+						  DONE_MARGIN_NS
+					: 0;
+	run_enter(r, PHASE_STARTING, now_ns);
+	r->started = r->collecting = true;
+	collector_begin(r->o.collector, r->step, r->start_ns);
+	if (r->out.started)
+		r->out.started(r->out.arg, r->step, r->start_ns);
+	for (size_t i = 0; i < r->nr_peers; i++) {
+		struct message m = { .type = MSG_START };
+		struct peer *p = &r->peers[i];
+
+		if (p->state != PEER_READY)
+			continue;
+		note_clock(r, i);
+		collector_ready(r->o.collector, i, &p->ready.ready);
+		m.start.start_ns = clocksync_to_worker(&p->clock, r->start_ns);
+		peer_enter(p, PEER_ARMING, now_ns);
+		p->active_ns = r->start_ns;
+		run_send(r, i, &m);
+	}
+}
+
+static void armed(struct run *r, size_t host, uint64_t now_ns)
+{
+	if (r->peers[host].state == PEER_ARMING)
+		peer_enter(&r->peers[host], PEER_ARMED, now_ns);
+}
+
+/* --- the run itself ------------------------------------------------------------------------------- */
+
+static bool shows_progress(const struct msg_sample *s)
+{
+	for (size_t i = 0; i < s->nr_rows; i++)
+		if (!counts_is_zero(&s->rows[i].counts))
+			return true;
+	return false;
+}
+
+static void sampled(struct run *r, size_t host, const struct msg_sample *s, uint64_t now_ns)
+{
+	struct peer *p = &r->peers[host];
+	struct error *err;
+
+	if (!peer_is_busy(p) || !r->collecting)
+		return;
+	if (shows_progress(s))
+		p->active_ns = now_ns;
+	err = collector_sample(r->o.collector, host, s);
+	if (err)
+		run_drop(r, host, HOST_LOST, error_context(err, "host '%s'", p->name), now_ns);
+	else if (r->out.sampled)
+		r->out.sampled(r->out.arg, r->step, host, clocksync_offset_ns(&p->clock));
+}
+
+static void add_stuck(struct run *r, size_t host, const struct msg_done *d, uint64_t now_ns)
+{
+	const struct assignment *work = run_step_of(r)->hosts[host];
+
+	for (size_t i = 0; i < d->nr_stuck; i++) {
+		const struct stuck_io *s = &d->stuck[i];
+		const char *target =
+			s->target < work->nr_targets ? work->targets[s->target].name : "?";
+
+		error_append(&r->errors,
+			     error_new(ERR_HUNG,
+				       "host '%s': target '%s' hangs: a %s of %" PRIu64
+				       " bytes at offset %" PRIu64 " is in flight for %.1f s",
+				       r->peers[host].name, target,
+				       s->direction >= 0 && s->direction < DIR_COUNT
+					       ? direction_names[s->direction]
+					       : "transfer",
+				       s->bytes, s->offset, (double)s->age_ns / NS_PER_S));
+	}
+	if (!d->nr_stuck)
+		return;
+	collector_lost(r->o.collector, host, HOST_HUNG, now_ns);
+	r->incomplete = true;
+	if (r->o.fleet->on_loss == ON_LOSS_ABORT)
+		r->failing = true;
+}
+
+static void done(struct run *r, size_t host, const struct msg_done *d, uint64_t now_ns)
+{
+	struct peer *p = &r->peers[host];
+	struct error *err;
+
+	if (!peer_is_busy(p) || !r->collecting)
+		return;
+	err = collector_done(r->o.collector, host, d);
+	if (err) {
+		run_drop(r, host, HOST_LOST, error_context(err, "host '%s'", p->name), now_ns);
+		return;
+	}
+	for (size_t i = 0; i < d->nr_rows; i++)
+		if (d->rows[i].counts.errors)
+			r->io_errors = true;
+	if (d->stopped && r->phase != PHASE_STOPPING) {
+		error_append(&r->errors,
+			     error_new(ERR_LOST,
+				       "host '%s': stopped before its time by itself; its "
+				       "lease may have run out",
+				       p->name));
+		r->failing = r->incomplete = true;
+	}
+	add_stuck(r, host, d, now_ns);
+	peer_enter(p, PEER_OWNED, now_ns);
+}
+
+void step_stop(struct run *r, const char *why, uint64_t now_ns)
+{
+	run_enter(r, PHASE_STOPPING, now_ns);
+	r->failing = r->incomplete = true;
+	r->deadline_ns = now_ns + r->o.fleet->grace_ns + DONE_MARGIN_NS;
+	for (size_t i = 0; i < r->nr_peers; i++) {
+		struct message m = { .type = MSG_STOP };
+
+		if (!peer_is_busy(&r->peers[i]))
+			continue;
+		m.stop.why = (char *)why;
+		run_send(r, i, &m);
+	}
+}
+
+static void end(struct run *r, uint64_t now_ns)
+{
+	for (size_t i = 0; i < r->nr_peers; i++)
+		if (r->peers[i].takes_part && peer_is_alive(&r->peers[i]))
+			note_clock(r, i);
+	collector_end(r->o.collector);
+	r->collecting = false;
+	if (r->failing)
+		run_leave(r, now_ns);
+	else
+		step_begin(r, r->step + 1, now_ns);
+}
+
+void step_message(struct run *r, size_t host, struct message *m, uint64_t now_ns)
+{
+	if (r->o.mode == MODE_OBSERVE || r->phase < PHASE_PREPARING || r->phase > PHASE_STOPPING)
+		return;
+	switch (m->type) {
+	case MSG_READY:
+		ready(r, host, m, now_ns);
+		return;
+	case MSG_FAILED:
+		failed(r, host, &m->failed, now_ns);
+		return;
+	case MSG_ARMED:
+		armed(r, host, now_ns);
+		return;
+	case MSG_SAMPLE:
+		sampled(r, host, &m->sample, now_ns);
+		return;
+	case MSG_DONE:
+		done(r, host, &m->done, now_ns);
+		return;
+	default: /* run.c passes no others on */
+		return;
+	}
+}
+
+/* --- transitions and limits ----------------------------------------------------------------------- */
+
+static size_t count_state(const struct run *r, enum peer_state state)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->nr_peers; i++)
+		if (r->peers[i].takes_part && r->peers[i].state == state)
+			n++;
+	return n;
+}
+
+static bool clocks_are_fresh(const struct run *r)
+{
+	for (size_t i = 0; i < r->nr_peers; i++)
+		if (r->peers[i].state == PEER_READY &&
+		    r->peers[i].clock.exchanges < r->peers[i].exchanges_wanted)
+			return false;
+	return true;
+}
+
+void step_advance(struct run *r, uint64_t now_ns)
+{
+	size_t arming = count_state(r, PEER_ARMING), busy = arming + count_state(r, PEER_ARMED);
+
+	switch (r->phase) {
+	case PHASE_PREPARING:
+		if (count_state(r, PEER_PREPARING))
+			return;
+		/* A probe goes on: it is there to find all reasons. */
+		if (r->failing && r->o.mode != MODE_PROBE)
+			run_leave(r, now_ns);
+		else
+			prepared(r, now_ns);
+		return;
+	case PHASE_SYNCING:
+		if (r->failing)
+			run_leave(r, now_ns);
+		else if (clocks_are_fresh(r) || now_ns > r->phase_ns + SYNC_LIMIT_NS)
+			start(r, now_ns);
+		return;
+	case PHASE_STARTING:
+		if (r->failing)
+			step_stop(r, "another host was lost", now_ns);
+		else if (!arming)
+			run_enter(r, PHASE_RUNNING, now_ns);
+		return;
+	case PHASE_RUNNING:
+		if (!busy)
+			end(r, now_ns);
+		else if (r->failing)
+			step_stop(r, "another host was lost", now_ns);
+		return;
+	case PHASE_STOPPING:
+		if (!busy)
+			end(r, now_ns);
+		return;
+	case PHASE_CONNECTING:
+	case PHASE_LEAVING:
+	case PHASE_FINISHED:
+		return;
+	}
+}
+
+static void check_preparing(struct run *r, size_t host, uint64_t now_ns)
+{
+	const struct peer *p = &r->peers[host];
+
+	if (p->state != PEER_PREPARING || now_ns <= p->progress_ns + PREPARE_STALL_NS)
+		return;
+	run_drop(r, host, HOST_HUNG,
+		 error_new(ERR_HUNG, "host '%s': no progress in preparing for %.0f s (%s)", p->name,
+			   (double)(now_ns - p->progress_ns) / NS_PER_S,
+			   p->doing ? p->doing : "it does not say at what"),
+		 now_ns);
+}
+
+/* START was answered too late to be sure that nobody starts alone. */
+static void check_armed(struct run *r, uint64_t now_ns)
+{
+	bool missing = false;
+
+	if (now_ns + ARMED_BY_NS < r->start_ns)
+		return;
+	for (size_t i = 0; i < r->nr_peers; i++) {
+		const struct peer *p = &r->peers[i];
+
+		if (p->state != PEER_ARMING)
+			continue;
+		missing = true;
+		error_append(
+			&r->errors,
+			error_new(ERR_LOST,
+				  "host '%s': did not confirm the start in time (its best round "
+				  "trip is %.1f ms); nothing was started",
+				  p->name, (double)clocksync_round_trip_ns(&p->clock) / NS_PER_MS));
+	}
+	if (missing)
+		step_stop(r, "a host did not confirm the start", now_ns);
+}
+
+static void check_done(struct run *r, size_t host, uint64_t now_ns)
+{
+	const struct peer *p = &r->peers[host];
+	uint64_t limit = r->o.fleet->grace_ns + DONE_MARGIN_NS;
+
+	if (!peer_is_busy(p) || now_ns < r->start_ns)
+		return;
+	if (r->deadline_ns ? now_ns <= r->deadline_ns : now_ns <= p->active_ns + limit)
+		return;
+	run_drop(r, host, HOST_HUNG,
+		 error_new(ERR_HUNG,
+			   "host '%s' hangs: it answers, but its I/O has not ended %.0f s after it "
+			   "should have",
+			   p->name, (double)limit / NS_PER_S),
+		 now_ns);
+}
+
+void step_tick(struct run *r, uint64_t now_ns)
+{
+	if (r->phase == PHASE_STARTING)
+		check_armed(r, now_ns);
+	for (size_t i = 0; i < r->nr_peers; i++) {
+		if (r->phase == PHASE_PREPARING)
+			check_preparing(r, i, now_ns);
+		else if (r->phase == PHASE_RUNNING || r->phase == PHASE_STOPPING)
+			check_done(r, i, now_ns);
+	}
+}
