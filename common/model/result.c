@@ -1,1 +1,158 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "common/model/result.h"
+
+const char *const run_status_names[] = {
+	[RUN_COMPLETE] = "complete",
+	[RUN_PARTIAL] = "partial",
+	[RUN_ABORTED] = "aborted",
+	[RUN_FAILED] = "failed",
+};
+
+const char *const host_state_names[] = {
+	[HOST_COMPLETE] = "complete",
+	[HOST_LOST] = "lost",
+	[HOST_HUNG] = "hung",
+};
+
+/* A peer that warns without end must not fill memory: this many are kept, and one that says so. */
+enum { WARNINGS_MAX = 1000 };
+
+static void pairs_fini(struct text_pair *pairs, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++) {
+		free(pairs[i].key);
+		free(pairs[i].value);
+	}
+	free(pairs);
+}
+
+static void groups_fini(struct result_group *groups, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++)
+		result_group_fini(&groups[i]);
+	free(groups);
+}
+
+void result_group_fini(struct result_group *g)
+{
+	free(g->name);
+	free(g->first_error);
+	for (unsigned dir = 0; dir < DIR_COUNT; dir++)
+		direction_sum_fini(&g->dir[dir].sum);
+	direction_sum_fini(&g->total.sum);
+	groups_fini(g->hosts, g->nr_hosts);
+	groups_fini(g->targets, g->nr_targets);
+	groups_fini(g->jobs, g->nr_jobs);
+	*g = (struct result_group) { 0 };
+}
+
+static void device_fini(struct result_device *d)
+{
+	free(d->host);
+	free(d->target);
+	free(d->path);
+	free(d->identity);
+	free(d->transport);
+}
+
+static void step_fini(struct result_step *s)
+{
+	pairs_fini(s->point, s->nr_point);
+	free(s->phase);
+	free(s->start_last_host);
+	free(s->hosts_text);
+	groups_fini(s->groups, s->nr_groups);
+	for (size_t i = 0; i < s->nr_devices; i++)
+		device_fini(&s->devices[i]);
+	free(s->devices);
+	for (size_t i = 0; i < s->nr_stuck; i++) {
+		free(s->stuck[i].host);
+		free(s->stuck[i].target);
+	}
+	free(s->stuck);
+}
+
+static void summary_fini(struct result_summary *s)
+{
+	pairs_fini(s->point, s->nr_point);
+	free(s->phase);
+	free(s->group);
+	for (size_t i = 0; i < s->nr_metrics; i++) {
+		free(s->metrics[i].name);
+		free(s->metrics[i].values);
+	}
+	free(s->metrics);
+}
+
+static void host_fini(struct result_host *h)
+{
+	free(h->name);
+	free(h->address);
+	pairs_fini(h->environment, h->nr_environment);
+}
+
+static void warning_fini(struct result_warning *w)
+{
+	free(w->host);
+	free(w->target);
+	free(w->text);
+}
+
+void result_fini(struct result *r)
+{
+	free(r->id);
+	free(r->name);
+	free(r->description);
+	free(r->version);
+	free(r->started);
+	free(r->ended);
+	pairs_fini(r->labels, r->nr_labels);
+	for (size_t i = 0; i < r->nr_hosts; i++)
+		host_fini(&r->hosts[i]);
+	free(r->hosts);
+	for (size_t i = 0; i < r->nr_warnings; i++)
+		warning_fini(&r->warnings[i]);
+	free(r->warnings);
+	for (size_t i = 0; i < r->nr_steps; i++)
+		step_fini(&r->steps[i]);
+	free(r->steps);
+	for (size_t i = 0; i < r->nr_summary; i++)
+		summary_fini(&r->summary[i]);
+	free(r->summary);
+	*r = (struct result) { 0 };
+}
+
+static bool same_text(const char *a, const char *b)
+{
+	return a && b ? streq(a, b) : a == b;
+}
+
+static char *copy_text(const char *text)
+{
+	return text ? xstrdup(text) : NULL;
+}
+
+static void add_warning(struct result *r, const char *host, const char *target, const char *text)
+{
+	r->warnings = xrealloc(r->warnings, r->nr_warnings + 1, sizeof(*r->warnings));
+	r->warnings[r->nr_warnings++] = (struct result_warning) {
+		.host = copy_text(host),
+		.target = copy_text(target),
+		.text = xstrdup(text),
+	};
+}
+
+void result_warn(struct result *r, const char *host, const char *target, const char *text)
+{
+	for (size_t i = 0; i < r->nr_warnings; i++) {
+		const struct result_warning *w = &r->warnings[i];
+
+		if (streq(w->text, text) && same_text(w->host, host) &&
+		    same_text(w->target, target))
+			return;
+	}
+	if (r->nr_warnings < WARNINGS_MAX)
+		add_warning(r, host, target, text);
+	else if (r->nr_warnings == WARNINGS_MAX)
+		add_warning(r, NULL, NULL, "further warnings were not kept");
+}

@@ -85,7 +85,7 @@ struct result_stuck {
 struct result_step {
 	struct text_pair *point;
 	size_t nr_point;
-	uint64_t repeat;
+	uint64_t repeat; /* from 1 */
 	char *phase;
 	bool has_start;
 	uint64_t start_spread_ns,

@@ -1,0 +1,464 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "coordinator/run/step_sums.h"
+
+/* A sample that was taken so much later than the interval asks for is called late. */
+static const double LATE_SAMPLE = 1.2;
+/* Larger numbers of intervals are no measurement (an interval of 100 ms: 13 years). */
+enum { INTERVAL_MAX = INT32_MAX };
+
+/* --- set-up: which member is in which group -------------------------------------------------------- */
+
+static struct tally *named_tally(struct tally *tallies, size_t *nr, const char *name)
+{
+	for (size_t i = 0; i < *nr; i++)
+		if (streq(tallies[i].name, name))
+			return &tallies[i];
+	tallies[*nr].name = name;
+	return &tallies[(*nr)++];
+}
+
+static size_t count_targets(const struct step *step)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < step->nr_jobs; i++)
+		nr += step->jobs[i].nr_target;
+	return nr;
+}
+
+/* `all` and the named groups in file order, each with room for all that can be below it. */
+static void make_groups(struct step_sums *s)
+{
+	const struct step *step = s->step;
+	size_t nr_targets = count_targets(step);
+
+	s->groups = xcalloc(step->nr_jobs + 1, sizeof(*s->groups));
+	named_tally(s->groups, &s->nr_groups, "all");
+	for (size_t i = 0; i < step->nr_jobs; i++)
+		if (step->jobs[i].group)
+			named_tally(s->groups, &s->nr_groups, step->jobs[i].group);
+	for (size_t i = 0; i < s->nr_groups; i++) {
+		struct tally *g = &s->groups[i];
+
+		g->many_hosts = s->plan->hosts.nr_hosts > 1;
+		g->nr_hosts = s->plan->hosts.nr_hosts;
+		g->hosts = xcalloc(g->nr_hosts, sizeof(*g->hosts));
+		for (size_t h = 0; h < g->nr_hosts; h++)
+			g->hosts[h].name = s->plan->hosts.hosts[h].name;
+		g->targets = xcalloc(nr_targets, sizeof(*g->targets));
+		g->jobs = xcalloc(step->nr_jobs, sizeof(*g->jobs));
+		g->nr_jobs = step->nr_jobs;
+		for (size_t j = 0; j < step->nr_jobs; j++)
+			g->jobs[j].name = step->jobs[j].name;
+	}
+}
+
+/* The host's intervals count for this tally. */
+static void join_tally(struct step_sums *s, struct host_sums *h, struct tally *t)
+{
+	struct series *series = &t->series;
+
+	for (size_t i = 0; i < h->nr_tallies; i++)
+		if (h->tallies[i] == t)
+			return;
+	h->tallies = xrealloc(h->tallies, h->nr_tallies + 1, sizeof(*h->tallies));
+	h->tallies[h->nr_tallies++] = t;
+	series->interval_ns = s->plan->scenario->interval_ns;
+	series->start_ns = series->interval_ns ? h->ramp_ns % series->interval_ns : 0;
+	series->nr_hosts++;
+}
+
+static void join_group(struct step_sums *s, size_t host, struct member_sums *m, struct tally *g)
+{
+	struct tally *t[] = {
+		g,
+		&g->hosts[host],
+		named_tally(g->targets, &g->nr_targets, m->target),
+		&g->jobs[m->work->job_index],
+	};
+
+	for (size_t i = 0; i < array_size(t); i++) {
+		t[i]->many_hosts = s->plan->hosts.nr_hosts > 1 && t[i] != &g->hosts[host];
+		m->tallies[m->nr_tallies++] = t[i];
+		join_tally(s, &s->hosts[host], t[i]);
+	}
+}
+
+static void make_host(struct step_sums *s, size_t host, uint64_t start_ns)
+{
+	const struct result_host *known = &s->result->hosts[host];
+	struct host_sums *h = &s->hosts[host];
+
+	h->name = known->name;
+	h->last_interval = -1;
+	h->work = s->step->hosts[host];
+	if (!h->work)
+		return;
+	h->is_lost = known->state != HOST_COMPLETE;
+	h->start_ns = start_ns + (uint64_t)known->clock_offset_ns;
+	h->clock_error_ns = known->clock_error_ns;
+	h->members = xcalloc(h->work->nr_members, sizeof(*h->members));
+	for (size_t i = 0; i < h->work->nr_members; i++) {
+		struct member_sums *m = &h->members[i];
+
+		m->work = &h->work->members[i];
+		m->target = h->work->targets[m->work->target].name;
+		h->threads += m->work->job.numjobs;
+		if (m->work->job.ramp_time_ns > h->ramp_ns)
+			h->ramp_ns = m->work->job.ramp_time_ns;
+	}
+	for (size_t i = 0; !h->is_lost && i < h->work->nr_members; i++) {
+		struct member_sums *m = &h->members[i];
+		const char *group = m->work->job.group;
+
+		join_group(s, host, m, &s->groups[0]);
+		if (group)
+			join_group(s, host, m, named_tally(s->groups, &s->nr_groups, group));
+	}
+}
+
+void step_sums_init(struct step_sums *s, const struct plan *plan, size_t step, uint64_t start_ns,
+		    struct result *result)
+{
+	*s = (struct step_sums) {
+		.plan = plan,
+		.step = &plan->steps[step],
+		.result = result,
+		.hosts = xcalloc(plan->hosts.nr_hosts, sizeof(*s->hosts)),
+	};
+	make_groups(s);
+	for (size_t i = 0; i < plan->hosts.nr_hosts; i++)
+		make_host(s, i, start_ns);
+}
+
+static void host_fini(struct host_sums *h)
+{
+	for (size_t i = 0; h->work && i < h->work->nr_members; i++) {
+		for (unsigned dir = 0; dir < DIR_COUNT; dir++)
+			direction_sum_fini(&h->members[i].dir[dir]);
+		free(h->members[i].done.first_error);
+	}
+	free(h->members);
+	free(h->tallies);
+	free(h->devices);
+	free(h->stuck);
+}
+
+void step_sums_fini(struct step_sums *s)
+{
+	for (size_t i = 0; s->plan && i < s->plan->hosts.nr_hosts; i++)
+		host_fini(&s->hosts[i]);
+	free(s->hosts);
+	for (size_t i = 0; i < s->nr_groups; i++)
+		tally_fini(&s->groups[i]);
+	free(s->groups);
+	*s = (struct step_sums) { 0 };
+}
+
+/* --- samples ---------------------------------------------------------------------------------------- */
+
+/* The peer's bytes are checked before anything of them is added. */
+static bool decode_hist(struct hist *to, const uint8_t *data, size_t len)
+{
+	_cleanup_(hist_fini) struct hist h = { 0 };
+
+	if (!len)
+		return true;
+	if (!hist_decode_add(&h, data, len))
+		return false;
+	hist_merge(to, &h);
+	/* A difference may hold a sum whose counts came with the one before. */
+	if (!h.count)
+		to->sum += h.sum;
+	return true;
+}
+
+static struct error *add_row(const struct host_sums *h, const struct member_row *row,
+			     struct direction_sum *to)
+{
+	to += row->direction;
+	counts_merge(&to->counts, &row->counts);
+	if (!decode_hist(&to->lat, row->lat, row->lat_len) ||
+	    !decode_hist(&to->clat, row->clat, row->clat_len) ||
+	    !decode_hist(&to->slat, row->slat, row->slat_len))
+		return error_new(ERR_PROTOCOL, "%s: sent bytes that are no histogram", h->name);
+	return NULL;
+}
+
+static struct error *check_row(const struct host_sums *h, const struct member_row *row)
+{
+	if (row->member >= h->work->nr_members)
+		return error_new(ERR_PROTOCOL, "%s: sent numbers of a member that it does not have",
+				 h->name);
+	if (row->direction < 0 || row->direction >= DIR_COUNT)
+		return error_new(ERR_PROTOCOL, "%s: sent numbers of an unknown direction", h->name);
+	return NULL;
+}
+
+static struct error *check_sample(const struct host_sums *h, const struct msg_sample *m)
+{
+	if (!h->work || h->is_done || h->is_lost)
+		return error_new(ERR_PROTOCOL, "%s: sent a sample out of turn", h->name);
+	if (m->sequence < h->next_sequence)
+		return error_new(ERR_PROTOCOL, "%s: sent sample %llu again", h->name,
+				 (unsigned long long)m->sequence);
+	if (m->to_ns < m->from_ns || m->interval < -1 || m->interval >= INTERVAL_MAX)
+		return error_new(ERR_PROTOCOL, "%s: sent a sample with impossible instants",
+				 h->name);
+	for (size_t i = 0; i < m->nr_rows; i++) {
+		struct error *err = check_row(h, &m->rows[i]);
+
+		if (err)
+			return err;
+	}
+	return NULL;
+}
+
+/* Puts a whole interval's rates into the series of all groups that the host is in. */
+static void add_interval(struct step_sums *s, struct host_sums *h, const struct msg_sample *m,
+			 bool is_full)
+{
+	uint64_t interval_ns = s->plan->scenario->interval_ns, index;
+	double seconds = (double)(m->to_ns - m->from_ns) / 1e9;
+
+	if (m->interval <= h->last_interval || m->to_ns == m->from_ns || !interval_ns)
+		return;
+	h->last_interval = m->interval;
+	h->nr_late += seconds * 1e9 > LATE_SAMPLE * (double)interval_ns;
+	index = (uint64_t)m->interval + h->ramp_ns / interval_ns;
+	for (size_t i = 0; i < m->nr_rows; i++) {
+		const struct member_row *row = &m->rows[i];
+		const struct member_sums *member = &h->members[row->member];
+
+		for (size_t t = 0; t < member->nr_tallies; t++)
+			series_add(&member->tallies[t]->series, index,
+				   (enum direction)row->direction,
+				   (double)row->counts.ios / seconds,
+				   (double)row->counts.bytes / seconds);
+	}
+	for (size_t t = 0; t < h->nr_tallies; t++)
+		series_arrive(&h->tallies[t]->series, index, h->was_full && is_full);
+}
+
+/* What progress shows; I/Os of the ramp are work too. */
+static void set_live(struct host_sums *h, const struct msg_sample *m)
+{
+	double seconds = (double)(m->to_ns - m->from_ns) / 1e9;
+	uint64_t ios = 0, bytes = 0;
+
+	h->running = m->running;
+	h->oldest_ns = m->oldest_ns;
+	if (m->to_ns == m->from_ns)
+		return;
+	for (size_t i = 0; i < m->nr_rows; i++) {
+		if (m->rows[i].direction == DIR_SYNC)
+			continue;
+		ios += m->rows[i].counts.ios + m->rows[i].counts.ramp_ios;
+		bytes += m->rows[i].counts.bytes + m->rows[i].counts.ramp_bytes;
+	}
+	h->iops = (double)ios / seconds;
+	h->bw_bytes = (double)bytes / seconds;
+}
+
+struct error *step_sums_sample(struct step_sums *s, size_t host, const struct msg_sample *m)
+{
+	struct host_sums *h = &s->hosts[host];
+	bool is_full = m->running >= h->threads;
+	struct error *err = check_sample(h, m);
+
+	if (err)
+		return err;
+	for (size_t i = 0; i < m->nr_rows; i++) {
+		err = add_row(h, &m->rows[i], h->members[m->rows[i].member].dir);
+		if (err)
+			return err;
+		s->errors += m->rows[i].counts.errors;
+	}
+	h->nr_samples++;
+	h->next_sequence = m->sequence + 1;
+	if (m->to_ns > h->start_ns)
+		h->last_read_ns = m->to_ns - h->start_ns;
+	set_live(h, m);
+	add_interval(s, h, m, is_full);
+	h->was_full = is_full;
+	return NULL;
+}
+
+/* --- totals ----------------------------------------------------------------------------------------- */
+
+/* What the samples and the totals disagree about, of one member and direction; NULL: nothing. MAX metrics
+ * and the bounds of histograms are no sums and are not compared. */
+static char *difference(const struct direction_sum *samples, const struct direction_sum *totals)
+{
+	for (unsigned i = 0; i < NR_METRICS; i++) {
+		uint64_t a = metric_value(&samples->counts, &metrics[i]);
+		uint64_t b = metric_value(&totals->counts, &metrics[i]);
+
+		if (metrics[i].merge == METRIC_SUM && a != b)
+			return xasprintf("%s %llu in the samples, %llu in the totals",
+					 metrics[i].name, (unsigned long long)a,
+					 (unsigned long long)b);
+	}
+	for (unsigned i = 0; i <= HIST_OVERFLOW; i++)
+		if (hist_bucket(&samples->lat, i) != hist_bucket(&totals->lat, i))
+			return xstrdup(
+				"another latency histogram in the samples than in the totals");
+	return NULL;
+}
+
+static void warn_difference(struct step_sums *s, const struct host_sums *h,
+			    const struct member_sums *m, enum direction dir, const char *what)
+{
+	_cleanup_free_ char *label = step_label(s->plan, s->step);
+	_cleanup_free_ char *text =
+		xasprintf("%sjob '%s': the sum of the samples differs from the totals, which are "
+			  "reported: %s: %s",
+			  label, m->work->job.name, direction_names[dir], what);
+
+	result_warn(s->result, h->name, m->target, text);
+}
+
+/* Every latency of the window and after it, and nothing else, is in the histogram. */
+static void check_population(struct step_sums *s, const struct host_sums *h,
+			     const struct member_sums *m, enum direction dir,
+			     const struct direction_sum *d)
+{
+	_cleanup_free_ char *what = NULL;
+
+	if (d->lat.count == d->counts.ios + d->counts.drain_ios)
+		return;
+	what = xasprintf("%llu latencies of %llu I/Os", (unsigned long long)d->lat.count,
+			 (unsigned long long)(d->counts.ios + d->counts.drain_ios));
+	warn_difference(s, h, m, dir, what);
+}
+
+/* The exact totals take the place of the samples' sums. */
+static void replace_sums(struct step_sums *s, struct host_sums *h, struct direction_sum *totals,
+			 bool all_samples)
+{
+	for (size_t i = 0; i < h->work->nr_members * DIR_COUNT; i++) {
+		struct member_sums *m = &h->members[i / DIR_COUNT];
+		struct direction_sum *sum = &m->dir[i % DIR_COUNT];
+		_cleanup_free_ char *what = all_samples ? difference(sum, &totals[i]) : NULL;
+
+		if (what)
+			warn_difference(s, h, m, (enum direction)(i % DIR_COUNT), what);
+		check_population(s, h, m, (enum direction)(i % DIR_COUNT), &totals[i]);
+		s->errors += totals[i].counts.errors - sum->counts.errors;
+		direction_sum_fini(sum);
+		*sum = totals[i];
+		totals[i] = (struct direction_sum) { 0 };
+	}
+}
+
+static void check_samples(struct step_sums *s, const struct host_sums *h, uint64_t sent)
+{
+	_cleanup_free_ char *label = step_label(s->plan, s->step), *text = NULL;
+
+	if (sent <= h->nr_samples)
+		return;
+	text = xasprintf("%s%llu of %llu samples were lost; figures per interval lack them, totals "
+			 "do not",
+			 label, (unsigned long long)(sent - h->nr_samples),
+			 (unsigned long long)sent);
+	result_warn(s->result, h->name, NULL, text);
+}
+
+static struct error *take_rows(struct host_sums *h, const struct msg_done *m,
+			       struct direction_sum *totals)
+{
+	for (size_t i = 0; i < m->nr_rows; i++) {
+		struct error *err = check_row(h, &m->rows[i]);
+
+		if (!err)
+			err = add_row(h, &m->rows[i], totals + m->rows[i].member * DIR_COUNT);
+		if (err)
+			return err;
+	}
+	return NULL;
+}
+
+static struct error *check_done(const struct host_sums *h, const struct msg_done *m)
+{
+	if (!h->work || h->is_done || h->is_lost)
+		return error_new(ERR_PROTOCOL, "%s: sent totals out of turn", h->name);
+	for (size_t i = 0; i < m->nr_members; i++)
+		if (m->members[i].member >= h->work->nr_members)
+			return error_new(ERR_PROTOCOL,
+					 "%s: sent totals of a member that it does not have",
+					 h->name);
+	for (size_t i = 0; i < m->nr_devices; i++)
+		if (m->devices[i].target >= h->work->nr_targets)
+			return error_new(ERR_PROTOCOL, "%s: sent counters of an unknown target",
+					 h->name);
+	for (size_t i = 0; i < m->nr_stuck; i++)
+		if (m->stuck[i].target >= h->work->nr_targets)
+			return error_new(ERR_PROTOCOL, "%s: sent I/Os of an unknown target",
+					 h->name);
+	return NULL;
+}
+
+static void take_members(struct host_sums *h, const struct msg_done *m)
+{
+	for (size_t i = 0; i < m->nr_members; i++) {
+		struct member_sums *member = &h->members[m->members[i].member];
+
+		free(member->done.first_error);
+		member->done = m->members[i];
+		if (member->done.first_error)
+			member->done.first_error = xstrdup(member->done.first_error);
+		member->is_done = true;
+	}
+}
+
+static void *copy_array(const void *from, size_t nr, size_t size)
+{
+	void *to = xcalloc(nr, size);
+
+	if (nr)
+		memcpy(to, from, nr * size);
+	return to;
+}
+
+static void totals_free(struct direction_sum *totals, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++)
+		direction_sum_fini(&totals[i]);
+	free(totals);
+}
+
+struct error *step_sums_done(struct step_sums *s, size_t host, const struct msg_done *m)
+{
+	struct host_sums *h = &s->hosts[host];
+	struct error *err = check_done(h, m);
+	struct direction_sum *totals;
+	size_t nr;
+
+	if (err)
+		return err;
+	nr = h->work->nr_members * DIR_COUNT;
+	totals = xcalloc(nr, sizeof(*totals));
+	err = take_rows(h, m, totals);
+	if (!err) {
+		check_samples(s, h, m->samples);
+		replace_sums(s, h, totals, m->samples == h->nr_samples);
+		take_members(h, m);
+		h->is_done = true;
+		h->was_stopped = m->stopped;
+		h->devices = copy_array(m->devices, m->nr_devices, sizeof(*m->devices));
+		h->nr_devices = m->nr_devices;
+		h->stuck = copy_array(m->stuck, m->nr_stuck, sizeof(*m->stuck));
+		h->nr_stuck = m->nr_stuck;
+		if (m->warning)
+			result_warn(s->result, h->name, NULL, m->warning);
+	}
+	totals_free(totals, nr);
+	return err;
+}
+
+void step_sums_lost(struct step_sums *s, size_t host)
+{
+	struct host_sums *h = &s->hosts[host];
+
+	h->is_lost = !h->is_done;
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "coordinator/run/tally.h"
+
+#include <math.h>
+
+static uint64_t min_u64(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static uint64_t max_u64(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+bool job_has_direction(const struct job *job, enum direction dir)
+{
+	bool mixed = job_reads(job) && job_writes(job);
+
+	switch (dir) {
+	case DIR_READ:
+		return job_reads(job) && !(mixed && job->rwmixread <= 0);
+	case DIR_WRITE:
+		return job_writes(job) && !(mixed && job->rwmixread >= 100);
+	case DIR_SYNC:
+		return job_writes(job) && (job->fsync || job->end_fsync);
+	case DIR_TRIM:
+	case DIR_COUNT:
+		break;
+	}
+	return false;
+}
+
+void member_set_ends(struct member_totals *m, const uint64_t ends[DIR_COUNT])
+{
+	const struct job *job = m->job;
+	uint64_t window_end = min_u64(m->end_ns, m->begin_ns + job->runtime_ns);
+
+	for (unsigned dir = 0; dir < DIR_COUNT; dir++) {
+		m->dir_end_ns[dir] = job->time_based ? window_end : ends[dir];
+		if (!m->dir_end_ns[dir])
+			m->dir_end_ns[dir] = m->end_ns;
+	}
+	/* What is not on the medium when the last write returns is only written after end_fsync. */
+	if (job->end_fsync && job_writes(job)) {
+		uint64_t sync_end = job->time_based ? m->end_ns : ends[DIR_SYNC];
+
+		m->dir_end_ns[DIR_WRITE] = max_u64(m->dir_end_ns[DIR_WRITE], sync_end);
+		m->dir_end_ns[DIR_SYNC] = max_u64(m->dir_end_ns[DIR_SYNC], sync_end);
+	}
+}
+
+static void tallies_fini(struct tally *tallies, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++)
+		tally_fini(&tallies[i]);
+	free(tallies);
+}
+
+void tally_fini(struct tally *t)
+{
+	series_fini(&t->series);
+	result_group_fini(&t->group);
+	tallies_fini(t->hosts, t->nr_hosts);
+	tallies_fini(t->targets, t->nr_targets);
+	tallies_fini(t->jobs, t->nr_jobs);
+	*t = (struct tally) { 0 };
+}
+
+static void add_direction(struct tally *t, const struct member_totals *m, enum direction dir)
+{
+	struct result_direction *d = &t->group.dir[dir];
+
+	if (!job_has_direction(m->job, dir) && counts_is_zero(&m->dir[dir].counts))
+		return;
+	t->dir_begin_ns[dir] = d->used ? min_u64(t->dir_begin_ns[dir], m->begin_ns) : m->begin_ns;
+	t->dir_end_ns[dir] = max_u64(t->dir_end_ns[dir], m->dir_end_ns[dir]);
+	d->used = true;
+	direction_sum_merge(&d->sum, &m->dir[dir]);
+	if (dir == DIR_SYNC)
+		return;
+	t->group.total.used = true;
+	direction_sum_merge(&t->group.total.sum, &m->dir[dir]);
+}
+
+static void add_first_error(struct tally *t, const struct member_totals *m)
+{
+	if (!m->first_error || t->group.first_error)
+		return;
+	t->group.first_error = t->many_hosts ? xasprintf("%s: %s", m->host, m->first_error)
+					     : xstrdup(m->first_error);
+}
+
+void tally_add(struct tally *t, const struct member_totals *m)
+{
+	struct result_group *g = &t->group;
+	bool first = t->nr_members++ == 0;
+
+	g->threads += m->threads;
+	g->depth += m->threads * m->job->iodepth;
+	g->effective_depth = max_u64(g->effective_depth, m->effective_depth);
+	t->begin_ns = first ? m->begin_ns : min_u64(t->begin_ns, m->begin_ns);
+	t->end_ns = max_u64(t->end_ns, m->end_ns);
+	t->all_begin_ns = max_u64(t->all_begin_ns, m->all_begin_ns);
+	t->all_end_ns = first ? m->all_end_ns : min_u64(t->all_end_ns, m->all_end_ns);
+	if (m->first_io_ns)
+		t->first_io_ns =
+			t->first_io_ns ? min_u64(t->first_io_ns, m->first_io_ns) : m->first_io_ns;
+	t->nr_without_cpu += !m->has_cpu;
+	t->cpu_usr_ns += m->cpu_usr_ns;
+	t->cpu_sys_ns += m->cpu_sys_ns;
+	g->ctx += m->ctx;
+	g->majf += m->majf;
+	g->minf += m->minf;
+	add_first_error(t, m);
+	for (unsigned dir = 0; dir < DIR_COUNT; dir++)
+		add_direction(t, m, dir);
+}
+
+static uint64_t span(uint64_t begin, uint64_t end)
+{
+	return end > begin ? end - begin : 0;
+}
+
+static void finish_direction(struct result_direction *d, uint64_t runtime_ns)
+{
+	double seconds = (double)runtime_ns / 1e9;
+
+	d->runtime_ns = runtime_ns;
+	d->iops = runtime_ns ? (double)d->sum.counts.ios / seconds : NAN;
+	d->bw_bytes = runtime_ns ? (double)d->sum.counts.bytes / seconds : NAN;
+}
+
+/* The total runs while any of its directions does. */
+static void finish_total(struct tally *t)
+{
+	uint64_t begin = UINT64_MAX, end = 0;
+
+	for (unsigned dir = 0; dir < DIR_SYNC; dir++) {
+		if (!t->group.dir[dir].used)
+			continue;
+		begin = min_u64(begin, t->dir_begin_ns[dir]);
+		end = max_u64(end, t->dir_end_ns[dir]);
+	}
+	finish_direction(&t->group.total, span(begin, end));
+	series_fill(&t->series, SERIES_TOTAL, &t->group.total);
+}
+
+static struct result_group *finish_below(struct tally *tallies, size_t nr, size_t *ret_nr)
+{
+	struct result_group *groups = xcalloc(nr, sizeof(*groups));
+
+	*ret_nr = 0;
+	for (size_t i = 0; i < nr; i++)
+		if (tallies[i].nr_members)
+			tally_finish(&tallies[i], &groups[(*ret_nr)++]);
+	return groups;
+}
+
+void tally_finish(struct tally *t, struct result_group *ret)
+{
+	struct result_group *g = &t->group;
+
+	series_finish(&t->series, t->all_begin_ns, t->all_end_ns);
+	g->name = xstrdup(t->name);
+	g->runtime_ns = span(t->begin_ns, t->end_ns);
+	g->has_cpu = t->nr_members && !t->nr_without_cpu && g->runtime_ns;
+	if (g->has_cpu) {
+		g->cpu_usr = 100.0 * (double)t->cpu_usr_ns / (double)g->runtime_ns;
+		g->cpu_sys = 100.0 * (double)t->cpu_sys_ns / (double)g->runtime_ns;
+	}
+	for (unsigned dir = 0; dir < DIR_COUNT; dir++) {
+		if (!g->dir[dir].used)
+			continue;
+		finish_direction(&g->dir[dir], span(t->dir_begin_ns[dir], t->dir_end_ns[dir]));
+		series_fill(&t->series, dir, &g->dir[dir]);
+	}
+	if (g->total.used)
+		finish_total(t);
+	g->hosts = finish_below(t->hosts, t->nr_hosts, &g->nr_hosts);
+	g->targets = finish_below(t->targets, t->nr_targets, &g->nr_targets);
+	g->jobs = finish_below(t->jobs, t->nr_jobs, &g->nr_jobs);
+	*ret = *g;
+	*g = (struct result_group) { 0 };
+}
