@@ -2,6 +2,7 @@
 #include "coordinator/run/coordinator.h"
 
 #include "common/base/clock.h"
+#include "coordinator/run/embedded.h"
 
 #include <pwd.h>
 #include <signal.h>
@@ -29,6 +30,7 @@ struct shell {
 	struct coordinator_options o;
 	struct run *run;
 	struct link *links;
+	struct embedded *embedded;
 	zloop_t *loop;
 	int signals;
 	struct buf raw; /* the bytes of the message at hand */
@@ -93,7 +95,7 @@ static void outlet_sampled(void *arg, size_t step, size_t host, int64_t offset_n
 		hooks->sampled(hooks->arg, step, host, offset_ns, s->raw.data, s->raw.len);
 }
 
-static void outlet_probed(void *arg, size_t host, size_t step, const struct msg_ready *ready)
+static void outlet_probed(void *arg, size_t host, size_t step, struct msg_ready *ready)
 {
 	const struct coordinator_hooks *hooks = &((struct shell *)arg)->o.hooks;
 
@@ -195,7 +197,7 @@ static int on_child_end(zloop_t *loop, zmq_pollitem_t *item, void *arg)
 	struct shell *s = arg;
 
 	zloop_poller_end(loop, item);
-	run_host_failed(s->run, 0, embedded_ended(s->o.embedded), clock_mono_ns());
+	run_host_failed(s->run, 0, embedded_ended(s->embedded), clock_mono_ns());
 	return verdict(s);
 }
 
@@ -258,22 +260,43 @@ static void give_signals_back(const sigset_t *before, const struct sigaction *pi
 	pthread_sigmask(SIG_SETMASK, before, NULL);
 }
 
+static void make_link(struct shell *s, size_t host, const char *endpoint)
+{
+	struct link *l = &s->links[host];
+	struct error *err = channel_new(s->o.hosts->hosts[host].name, endpoint, s->o.keys,
+					clock_mono_ns(), &l->channel);
+
+	if (err)
+		run_host_failed(s->run, host, err, clock_mono_ns());
+	else
+		zloop_reader(s->loop, channel_socket(l->channel), on_message, l);
+}
+
+static void make_embedded(struct shell *s)
+{
+	zmq_pollitem_t item = { .events = ZMQ_POLLIN };
+	struct error *err = embedded_start(&s->embedded);
+
+	if (err) {
+		run_host_failed(s->run, 0, err, clock_mono_ns());
+		return;
+	}
+	item.fd = embedded_pidfd(s->embedded);
+	zloop_poller(s->loop, &item, on_child_end, s);
+	make_link(s, 0, embedded_endpoint(s->embedded));
+}
+
 static void make_links(struct shell *s)
 {
 	s->links = xcalloc(s->o.hosts->nr_hosts, sizeof(*s->links));
 	for (size_t i = 0; i < s->o.hosts->nr_hosts; i++)
 		s->links[i] = (struct link) { .shell = s, .host = i };
-	for (size_t i = 0; i < s->o.hosts->nr_hosts; i++) {
-		const struct host *host = &s->o.hosts->hosts[i];
-		struct link *l = &s->links[i];
-		struct error *err = channel_new(host->name, host->address, s->o.keys,
-						clock_mono_ns(), &l->channel);
-
-		if (err)
-			run_host_failed(s->run, i, err, clock_mono_ns());
-		else
-			zloop_reader(s->loop, channel_socket(l->channel), on_message, l);
+	if (s->o.embedded) {
+		make_embedded(s);
+		return;
 	}
+	for (size_t i = 0; i < s->o.hosts->nr_hosts; i++)
+		make_link(s, i, s->o.hosts->hosts[i].address);
 }
 
 static void make_loop(struct shell *s)
@@ -283,10 +306,6 @@ static void make_loop(struct shell *s)
 	s->loop = zloop_new();
 	zloop_timer(s->loop, TICK_MS, 0, on_tick, s);
 	zloop_poller(s->loop, &item, on_signal, s);
-	if (s->o.embedded) {
-		item.fd = embedded_pidfd(s->o.embedded);
-		zloop_poller(s->loop, &item, on_child_end, s);
-	}
 }
 
 struct run *coordinator_run(const struct coordinator_options *options)
@@ -327,6 +346,7 @@ struct run *coordinator_run(const struct coordinator_options *options)
 	zloop_destroy(&s.loop);
 	for (size_t i = 0; i < options->hosts->nr_hosts; i++)
 		channel_destroy(&s.links[i].channel);
+	embedded_stop(&s.embedded);
 	free(s.links);
 	buf_fini(&s.raw);
 	give_signals_back(&before, &pipe_before, &s.signals);

@@ -7,7 +7,6 @@
 #define SALVO_RUN_COORDINATOR_H
 
 #include "common/net/channel.h"
-#include "coordinator/run/embedded.h"
 #include "coordinator/run/progress.h"
 #include "coordinator/run/run.h"
 
@@ -18,7 +17,7 @@ struct coordinator_hooks {
 	/* A SAMPLE, as the bytes that came; offset_ns: the host's clock minus ours. */
 	void (*sampled)(void *arg, size_t step, size_t host, int64_t offset_ns,
 			const uint8_t *bytes, size_t len);
-	void (*probed)(void *arg, size_t host, size_t step, const struct msg_ready *ready);
+	void (*probed)(void *arg, size_t host, size_t step, struct msg_ready *ready);
 };
 
 struct coordinator_options {
@@ -28,7 +27,7 @@ struct coordinator_options {
 	struct collector *collector;
 	const struct fleet *fleet;
 	const struct channel_keys *keys;
-	struct embedded *embedded; /* host 0 is this process; NULL: none */
+	bool embedded; /* the only host is a worker that is started for the length of the call */
 	struct progress *progress; /* NULL: none */
 	struct coordinator_hooks hooks;
 };

@@ -4,6 +4,7 @@
 #include "common/base/clock.h"
 #include "common/base/units.h"
 
+#include <stdarg.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -172,4 +173,18 @@ void progress_end(struct progress *p)
 	fflush(p->out);
 	p->drawn = false;
 	p->ended = true;
+}
+
+void progress_say(struct progress *p, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (p->drawn)
+		fputs("\r\033[K", p->out);
+	p->drawn = false;
+	va_start(ap, fmt);
+	vfprintf(p->out, fmt, ap);
+	va_end(ap);
+	fputc('\n', p->out);
+	fflush(p->out);
 }

@@ -21,6 +21,9 @@ void progress_update(struct progress *p, const struct run_view *view,
 /* Clears the line; nothing is drawn any more. */
 void progress_end(struct progress *p);
 
+/* A line of its own that stays. */
+void progress_say(struct progress *p, const char *fmt, ...) _printf_(2, 3);
+
 /* The line's text; owned by the caller. `live` may be NULL: nothing is measured yet. */
 char *progress_text(const struct plan *plan, const struct run_view *view, const struct live *live,
 		    uint64_t now_ns) _returns_nonnull_;

@@ -92,6 +92,7 @@ void run_drop(struct run *r, size_t host, enum host_state how, struct error *err
 	}
 	freep(&p->failure);
 	p->failure = xstrdup(error_message(err));
+	p->failure_code = error_code(err);
 	error_append(&r->errors, err);
 	if (r->started && r->o.collector)
 		collector_lost(r->o.collector, host, how, now_ns);
@@ -376,10 +377,14 @@ void run_tick(struct run *r, uint64_t now_ns)
 void run_interrupt(struct run *r, uint64_t now_ns)
 {
 	if (r->interrupted) {
+		if (r->collecting)
+			collector_end(r->o.collector);
+		r->collecting = false;
 		run_enter(r, PHASE_FINISHED, now_ns);
 		return;
 	}
 	r->interrupted = r->failing = r->incomplete = true;
+	error_append(&r->errors, error_new(ERR_INTERRUPTED, "stopped by the user"));
 	if (r->phase == PHASE_STARTING || r->phase == PHASE_RUNNING)
 		step_stop(r, "stopped by the user", now_ns);
 	else if (r->phase < PHASE_STARTING)
@@ -431,13 +436,9 @@ enum run_status run_status(const struct run *r)
 	return r->interrupted ? RUN_ABORTED : RUN_FAILED;
 }
 
-int run_exit_status(const struct run *r)
+struct error *run_take_errors(struct run *r)
 {
-	int status = r->io_errors ? 1 : 0;
-
-	if (r->errors)
-		status = exit_status_worst(status, error_exit_status(r->errors));
-	return r->interrupted ? exit_status_worst(status, 130) : status;
+	return take_ptr(r->errors);
 }
 
 void run_view(const struct run *r, struct run_view *ret)
@@ -467,7 +468,9 @@ void run_peer_view(const struct run *r, size_t host, struct peer_view *ret)
 {
 	const struct peer *p = &r->peers[host];
 
-	*ret = (struct peer_view) { .state = p->state, .failure = p->failure };
+	*ret = (struct peer_view) { .state = p->state,
+				    .failure = p->failure,
+				    .failure_code = p->failure_code };
 	if (p->welcome.type == MSG_WELCOME)
 		ret->welcome = &p->welcome.welcome;
 	ret->has_clock = clocksync_ready(&p->clock);

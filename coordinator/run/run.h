@@ -54,8 +54,8 @@ struct run_outlet {
 	void (*started)(void *arg, size_t step, uint64_t start_ns);
 	/* The message at hand was a SAMPLE and has been counted. */
 	void (*sampled)(void *arg, size_t step, size_t host, int64_t offset_ns);
-	/* MODE_PROBE: what a host found. */
-	void (*probed)(void *arg, size_t host, size_t step, const struct msg_ready *ready);
+	/* MODE_PROBE: what a host found; texts may be moved out of it. */
+	void (*probed)(void *arg, size_t host, size_t step, struct msg_ready *ready);
 };
 
 struct run_options {
@@ -87,11 +87,12 @@ void run_interrupt(struct run *r, uint64_t now_ns);
 bool run_is_finished(const struct run *r);
 /* Has any host received a START? */
 bool run_has_started(const struct run *r);
-/* Everything that went wrong, in the order in which it did; NULL: nothing. */
-const struct error *run_errors(const struct run *r);
 enum run_status run_status(const struct run *r);
-/* Of the errors, of I/O errors that workers counted, and of the user's stop. */
-int run_exit_status(const struct run *r);
+/* Everything that went wrong, in the order in which it did, I/O errors that workers counted and the user's
+ * stop among them; NULL: nothing. */
+const struct error *run_errors(const struct run *r);
+/* The same, and the caller owns it from now on. */
+struct error *run_take_errors(struct run *r) _must_check_;
 
 struct run_view {
 	enum run_phase phase;
@@ -111,6 +112,7 @@ struct peer_view {
 	int64_t offset_ns;
 	uint64_t error_ns, round_trip_ns;
 	const char *failure; /* NULL: none */
+	enum error_code failure_code;
 };
 void run_peer_view(const struct run *r, size_t host, struct peer_view *ret);
 

@@ -35,6 +35,7 @@ struct peer {
 	struct message welcome, ready; /* type MSG_COUNT: none */
 	bool warned_clock, takes_part; /* in the step */
 	char *failure;
+	enum error_code failure_code;
 };
 
 struct run {
@@ -50,7 +51,7 @@ struct run {
 	bool started;                   /* a START was sent, ever */
 	bool failing;                   /* no further step; leave as soon as this one is settled */
 	bool incomplete;                /* some part of what was asked for is missing */
-	bool interrupted, io_errors;
+	bool interrupted;
 	struct error *errors;
 };
 

@@ -316,6 +316,17 @@ static void add_stuck(struct run *r, size_t host, const struct msg_done *d, uint
 		r->failing = true;
 }
 
+static void count_errors(struct run *r, const struct peer *p, const struct msg_done *d)
+{
+	uint64_t errors = 0;
+
+	for (size_t i = 0; i < d->nr_rows; i++)
+		errors += d->rows[i].counts.errors;
+	if (errors)
+		error_append(&r->errors, error_new(ERR_IO, "host '%s': %" PRIu64 " I/O errors",
+						   p->name, errors));
+}
+
 static void done(struct run *r, size_t host, const struct msg_done *d, uint64_t now_ns)
 {
 	struct peer *p = &r->peers[host];
@@ -328,9 +339,7 @@ static void done(struct run *r, size_t host, const struct msg_done *d, uint64_t 
 		run_drop(r, host, HOST_LOST, error_context(err, "host '%s'", p->name), now_ns);
 		return;
 	}
-	for (size_t i = 0; i < d->nr_rows; i++)
-		if (d->rows[i].counts.errors)
-			r->io_errors = true;
+	count_errors(r, p, d);
 	if (d->stopped && r->phase != PHASE_STOPPING) {
 		error_append(&r->errors,
 			     error_new(ERR_LOST,
