@@ -323,7 +323,9 @@ refuse_text() {
 json() {
 	local value
 	value=$(jq -er "$2" "$1")
-	[ -n "$value" ] && [ "$value" != null ] || fail "no $2 in ${1#"$T"/}"
+	case $value in
+	'' | null) fail "no $2 in ${1#"$T"/}" ;;
+	esac
 	printf '%s\n' "$value"
 }
 

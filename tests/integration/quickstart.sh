@@ -50,5 +50,5 @@ if [ "$SALVO" = "$ROOT/build/release/coordinator/salvo" ]; then
 	RC=$?
 	expect_rc 0 "tools/quickstart"
 	check_report "$T/out"
-	[ -s "$T/script"/salvo-results/*/result.json ] || fail "tools/quickstart left no result in the current folder"
+	[ -s "$(echo "$T/script"/salvo-results/*/result.json)" ] || fail "tools/quickstart left no result in the current folder"
 fi
