@@ -2,6 +2,7 @@
 #include "common/base/error.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 struct error {
 	enum error_code code;
 	char *message;
+	unsigned line, column;
 	struct error *next;
 };
 
@@ -72,6 +74,74 @@ void error_append(struct error **list, struct error *more)
 		*list = more;
 	else
 		error_destroy(&more);
+}
+
+struct error *error_detach(struct error **list)
+{
+	struct error *err = *list;
+
+	if (!err)
+		return NULL;
+	*list = err->next;
+	if (err != &error_nomem)
+		err->next = NULL;
+	return err;
+}
+
+void error_set_position(struct error *err, unsigned line, unsigned column)
+{
+	if (err == &error_nomem)
+		return;
+	err->line = line;
+	err->column = column;
+}
+
+unsigned error_line(const struct error *err)
+{
+	return err->line;
+}
+
+unsigned error_column(const struct error *err)
+{
+	return err->column;
+}
+
+static bool stands_before(const struct error *a, const struct error *b)
+{
+	if (!a->line || !b->line)
+		return a->line != 0 && b->line == 0;
+	return a->line != b->line ? a->line < b->line : a->column < b->column;
+}
+
+/* Merges two sorted lists; of equal ones those of `a` come first. */
+static struct error *merge_sorted(struct error *a, struct error *b)
+{
+	struct error *head = NULL, **tail = &head;
+
+	while (a && b) {
+		struct error **from = stands_before(b, a) ? &b : &a;
+
+		*tail = *from;
+		*from = (*from)->next;
+		tail = &(*tail)->next;
+	}
+	*tail = a ? a : b;
+	return head;
+}
+
+void error_sort_by_position(struct error **list)
+{
+	struct error *half = *list, *second;
+
+	if (!half || !half->next)
+		return;
+	for (const struct error *fast = half->next; fast && fast->next; fast = fast->next->next)
+		half = half->next;
+	second = half->next;
+	half->next = NULL;
+	error_sort_by_position(list);
+	error_sort_by_position(&second);
+	*list = merge_sorted(*list, second);
 }
 
 enum error_code error_code(const struct error *err)

@@ -51,6 +51,15 @@ struct error *error_context(struct error *err, const char *fmt, ...) _printf_(2,
 /* Appends `more` to `*list`, keeping order; both may be NULL. Takes `more`. */
 void error_append(struct error **list, struct error *more);
 
+/* Takes the first error off the list and returns it alone; NULL from an empty list. */
+struct error *error_detach(struct error **list);
+/* Where in a file the mistake stands, from 1; 0: nowhere. Of the first error of the list. */
+void error_set_position(struct error *err, unsigned line, unsigned column);
+unsigned error_line(const struct error *err);
+unsigned error_column(const struct error *err);
+/* Sorts the list by line and column, stable; errors without a position go to the end. */
+void error_sort_by_position(struct error **list);
+
 enum error_code error_code(const struct error *err);
 /* The name of the code as it stands in ERROR_CODES ("REFUSED"); for the wire and for tests. */
 const char *error_code_name(enum error_code code);

@@ -211,5 +211,7 @@ struct error *failed_to_error(const struct msg_failed *f);
 void failed_from_error(const struct error *err, struct msg_failed *ret);
 /* The tables, for documentation and fuzzing. */
 const struct schema *message_schema(enum message_type type);
+/* "type" and "session", which every message begins with. */
+const struct schema *message_envelope_schema(void);
 
 #endif

@@ -39,7 +39,9 @@ enum field_type {
 
 enum field_flags {
 	FIELD_REQUIRED = 1 << 0, /* must be given                                           */
-	FIELD_OPTIONAL = 1 << 1, /* may be absent on the wire; an unset one is not packed   */
+	FIELD_OPTIONAL = 1 << 1, /* may be absent on the wire; not packed while it is not given and
+				  * has its default (0, NULL, empty where the table has none). An
+				  * OPTIONAL object is written to YAML only when it was given   */
 	FIELD_POW2 = 1 << 2,
 	FIELD_NONEMPTY = 1 << 3, /* STRING: "" is an error                                  */
 	FIELD_HIDDEN = 1 << 4,   /* not a key of the file: unknown there, but on the wire   */
@@ -82,7 +84,10 @@ struct schema {
 	 * first member). Loading, --set and unpacking mark what was given. */
 	size_t set_offset;
 	/* Rules between fields, after the object and its defaults are complete; the path and position are
-	 * added by the caller. Pure. May return a list: every mistake of the object. */
+	 * added by the caller: "bs: 1000 is no multiple of 512" (of that field), or "verify needs a job
+	 * that writes" (of the whole). Pure. May return a list: every mistake of the object. Runs on
+	 * loading and on unpacking; there not for objects with a fieldset, whose rules speak of what a
+	 * file gave. */
 	struct error *(*check)(const void *obj);
 	/* A field that takes the whole node when YAML gives a scalar or list in place of the mapping:
 	 * `destroy: true`, `labels: {a: b}`. NULL when only a mapping will do. */
@@ -136,7 +141,8 @@ bool schema_is_set(const struct schema *s, const void *obj, const char *name);
 struct error *schema_set(const struct schema *s, void *obj, const char *name,
 			 const char *text) _must_check_;
 /* The same by path: "jobs[0].iodepth", "targets.lun0.destroy", "fleet.lease". For STRLIST the text may be
- * "a" or "[a, b]". Does not run check(): call schema_check afterwards. */
+ * "a" or "[a, b]"; an object takes the text by its shorthand, and so does a new NAME of a map of such
+ * objects ("labels.rack"). Does not run check(): call schema_check afterwards. */
 struct error *schema_set_path(const struct schema *s, void *obj, const char *path,
 			      const char *text) _must_check_;
 /* Runs check() of the object and everything in it; messages carry the path ("jobs[0].bs: ..."). */
@@ -152,17 +158,51 @@ struct error *schema_load_file(const struct schema *s, const char *path, void *o
 /* The same from memory; `name` stands for FILE in messages. */
 struct error *schema_load_text(const struct schema *s, const char *name, const char *text,
 			       size_t len, void *obj) _must_check_;
-/* Writes the object as YAML that loads to an equal object; defaults are written too. */
+/* For objects that are complete only after loading (defaults to inherit, --set to apply), with mistakes of
+ * both kinds reported together:
+ *
+ *	err = schema_load_file_at(&s, path, obj, &positions);
+ *	if (!positions)
+ *		return err;                          (unreadable or no YAML; obj is zeroed)
+ *	... change obj; error_append(&err, schema_positions_check(positions, &s, obj)) or own errors
+ *	of the form "jobs[0].bs: what" ...
+ *	schema_positions_render(positions, &err);   (NULL stays NULL)
+ *	schema_positions_destroy(&positions);
+ *	if (err) schema_fini(&s, obj);
+ *
+ * check() is not run by loading; obj is usable after mistakes, its wrong fields hold their defaults. */
+struct schema_positions;
+struct error *schema_load_file_at(const struct schema *s, const char *path, void *obj,
+				  struct schema_positions **ret) _must_check_;
+struct error *schema_load_text_at(const struct schema *s, const char *name, const char *text,
+				  size_t len, void *obj,
+				  struct schema_positions **ret) _must_check_;
+/* Did loading find a mistake at this path or below it? Cross checks of such a part would only add confusion. */
+bool schema_positions_wrong(const struct schema_positions *p, const char *path);
+/* schema_check, passing over objects in which loading found mistakes. */
+struct error *schema_positions_check(const struct schema_positions *p, const struct schema *s,
+				     const void *obj) _must_check_;
+/* Gives every error its place by the path in front of its message (or of the nearest part that the file has),
+ * sorts them in file order, puts "FILE:LINE:COL: " in front and cuts the list after 20 with "and N more". Those that
+ * begin with "--" (of an option: "--set jobs[7].bs: ...") stay as they are, at the end. */
+void schema_positions_render(const struct schema_positions *p, struct error **list);
+void schema_positions_destroy(struct schema_positions **self_p);
+/* Writes the object as YAML that loads to an equal object; defaults are written too, what has none and
+ * was not given is left out. */
 void schema_print_yaml(const struct schema *s, const void *obj, FILE *out);
 
 /* --- msgpack (schema_wire.c) --------------------------------------------------------------------- */
 
-/* Appends the object as a map keyed by field names. */
+/* Appends the object as a map keyed by field names. A NULL text is not packed: such a field is OPTIONAL. */
 void schema_pack(const struct schema *s, const void *obj, struct buf *out);
+/* The fields of two objects in one map, those of `head` first: a message in its envelope. Each reader
+ * unpacks its own and passes over the other's. */
+void schema_pack_two(const struct schema *head, const void *head_obj, const struct schema *s,
+		     const void *obj, struct buf *out);
 /* Reads such a map. The bytes are walked first (counts, depth <= 16, lengths against what is left), so a
  * hostile message can neither crash nor make it allocate more than a small multiple of len. Missing
  * fields that are neither OPTIONAL nor have a default are an error; so is anything out of the table's
- * range. `obj` is uninitialised memory, finished and zeroed on error. */
+ * range. `obj` is uninitialised memory, finished and zeroed on error. Errors have the code ERR_PROTOCOL. */
 struct error *schema_unpack(const struct schema *s, const uint8_t *data, size_t len,
 			    void *obj) _must_check_;
 
@@ -173,5 +213,7 @@ struct error *schema_unpack(const struct schema *s, const uint8_t *data, size_t 
 struct error *schema_explain(const struct schema *s, const char *path, FILE *out) _must_check_;
 /* The whole table and those below it as markdown. */
 void schema_print_markdown(const struct schema *s, FILE *out);
+/* The same as they stand on the wire, for several tables; one that others hold is printed once. */
+void schema_print_wire_markdown(const struct schema *const *tables, size_t nr, FILE *out);
 
 #endif
