@@ -84,13 +84,15 @@ static const char *scalar_text(struct loader *l, const yaml_node_t *node, const 
 	const char *text;
 
 	if (node->type != YAML_SCALAR_NODE || is_nothing(node)) {
-		bool brackets = node->type == YAML_SEQUENCE_NODE && at && !at->name;
+		/* [fe80::1]:7600 is a mapping to YAML, [[a]] a list. */
+		bool quotes = node->type != YAML_SCALAR_NODE && at && !at->name;
 
 		report(l, node, at,
-		       brackets ? error_new(ERR_CONFIG,
-					    "expected a text, got a list; a text with brackets "
-					    "must be quoted")
-				: unexpected(want, node));
+		       quotes ? error_new(ERR_CONFIG,
+					  "expected a text, got %s; a text with brackets must be "
+					  "quoted",
+					  node_kind(node))
+			      : unexpected(want, node));
 		return NULL;
 	}
 	text = node_text(node);
