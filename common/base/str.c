@@ -108,6 +108,19 @@ unsigned str_distance(const char *a, const char *b)
 	return d[la % 3][lb];
 }
 
+enum { GUESS_DISTANCE = 3 };
+
+void guess_try(struct guess *g, const char *name)
+{
+	unsigned d = str_distance(g->wanted, name);
+	unsigned limit = g->found ? g->best : GUESS_DISTANCE;
+
+	if (d >= limit || d >= strlen(g->wanted))
+		return;
+	g->best = d;
+	g->found = name;
+}
+
 /* Length of the well-formed UTF-8 sequence at `s` that is not a control character, else 0. */
 static size_t utf8_printable(const unsigned char *s)
 {

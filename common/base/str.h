@@ -42,6 +42,14 @@ void closep(int *fd); /* closes *fd when >= 0 and sets it to -1 */
  * of 64 bytes and more. */
 unsigned str_distance(const char *a, const char *b);
 
+/* The nearest of several names, for "did you mean": set wanted, try all of them, read found (NULL: none is
+ * near enough). */
+struct guess {
+	const char *wanted, *found;
+	unsigned best;
+};
+void guess_try(struct guess *g, const char *name);
+
 /* A copy in which control characters, ESC and broken UTF-8 stand as \xNN: text from a peer or a file
  * on its way to a terminal or a log. Owned by the caller. */
 char *str_printable(const char *text) _returns_nonnull_;

@@ -95,20 +95,67 @@ struct scenario {
 	uint64_t interval_ns;
 	struct fleet fleet;
 	struct fieldset set;
+
+	/* Not in the file: */
+	bool one_phase;  /* it has `jobs`, which are phases[0].jobs now */
+	char **warnings; /* what is allowed but does not do what it says; texts for people */
+	size_t nr_warnings;
 };
 
 extern const struct schema scenario_schema;
+extern const struct schema target_schema;
 
 struct setting {
 	const char *key, *value; /* of --set KEY=VALUE */
 };
 
-/* Loads, applies --set in order, merges defaults, checks everything that the file alone can tell (names of
- * targets and hosts, share and destroy rules, ranges against bs). All mistakes at once. */
+/* What the command line changes, in this order; all of it borrowed, zeroes change nothing. */
+struct scenario_changes {
+	const struct setting *settings; /* --set */
+	size_t nr_settings;
+	const struct setting *labels; /* --label; added or replaced */
+	size_t nr_labels;
+	const char *repeat, *on_loss; /* as written; NULL: not given */
+	char *const *hosts;           /* --hosts: replaces those of the file */
+	size_t nr_hosts;
+};
+
+/* Loads, applies the changes, merges defaults, checks everything (names of targets and hosts, share and destroy
+ * rules, ranges against bs, at every point of the sweep). All mistakes at once, in file order; mistakes of the
+ * command line behind them. */
+struct error *scenario_load_changed(const char *path, const struct scenario_changes *changes,
+				    struct scenario **ret) _must_check_;
+/* The same with --set only. */
 struct error *scenario_load(const char *path, const struct setting *settings, size_t nr_settings,
 			    struct scenario **ret) _must_check_;
 void scenario_destroy(struct scenario **self_p);
 const struct target *scenario_target(const struct scenario *sc, const char *name);
 enum target_kind target_kind(const struct target *t);
+/* The entry of per_host for this host, or NULL. */
+const struct target_override *target_override(const struct target *t, const char *host);
+/* Path and size of a target on a host; path NULL: simulated; size 0: a device. */
+const char *target_path(const struct target *t, const char *host);
+uint64_t target_size(const struct target *t, const char *host);
+/* Does the job bypass the page cache on this target? */
+bool target_direct(const struct target *t, const struct job *job);
+/* Does the job run on this host? */
+bool job_on_host(const struct job *job, const char *host);
+
+/* The sweep's cross product: nr_values of all axes multiplied, 1 without a sweep; at most UINT64_MAX. */
+uint64_t scenario_points(const struct scenario *sc);
+/* The value of an axis at a point: the last axis turns fastest. */
+const char *scenario_point_value(const struct scenario *sc, uint64_t point, size_t axis);
+/* A copy of the job as it is at that point; the sweep's values are known to be good. */
+void scenario_job_at(const struct scenario *sc, const struct phase *phase, const struct job *job,
+		     uint64_t point, struct job *ret);
+
+/* The key counts as not given any more. */
+void scenario_unset(const struct schema *s, void *obj, const char *name);
+/* Gives the job a seed unless it has one; the other makes `direct` explicit. */
+void job_set_seed(struct job *job, uint64_t seed);
+void job_set_direct(struct job *job, bool direct);
+/* Writes the scenario as resolved: defaults merged, settings, hosts and seeds in their places. It loads
+ * again and then runs the same. */
+void scenario_print(const struct scenario *sc, uint64_t seed, FILE *out);
 
 #endif

@@ -14,4 +14,7 @@ struct range {
  * nr >= 1, index < nr, align >= 1. */
 struct range split_part(struct range whole, uint64_t align, uint64_t index, uint64_t nr);
 
+/* The least common multiple of two block sizes; 0 when it is above 1 TiB, or when one of them is 0. */
+uint64_t block_multiple(uint64_t a, uint64_t b);
+
 #endif

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "common/model/scenario_impl.h"
+
+#include "common/base/units.h"
+
+enum { SECTOR = 512 };
+
+/* Where the job's own part of the target ends; UINT64_MAX: at the end of a device of unknown size. */
+static uint64_t range_end(const struct job *job, uint64_t target_bytes)
+{
+	if (job->size)
+		return job->offset + job->size;
+	return target_bytes ? target_bytes : UINT64_MAX;
+}
+
+static void check_times(struct checker *c, const char *path, const struct job *job)
+{
+	if (job->time_based && !job->runtime_ns)
+		find_mistake(c, path,
+			     "time_based needs a runtime, or it would never end; set runtime: 30s "
+			     "or so");
+}
+
+static void check_sizes(struct checker *c, const struct phase_at *ph, size_t i)
+{
+	const struct job *job = &ph->jobs[i];
+	_cleanup_free_ char *size = job_path(c, ph->index, ph->job_index[i], "size");
+	_cleanup_free_ char *io_size = job_path(c, ph->index, ph->job_index[i], "io_size");
+	char bs[UNITS_TEXT], text[UNITS_TEXT];
+
+	units_format_size(bs, job->bs);
+	units_format_size(text, job->size);
+	if (job->size && job->size < job->bs)
+		find_mistake(c, size, "%s is less than one block (bs is %s)", text, bs);
+	else if (job->size % job->bs)
+		find_warning(c, size,
+			     "%s is no multiple of bs (%s): the last %llu bytes are not used", text,
+			     bs, (unsigned long long)(job->size % job->bs));
+	units_format_size(text, job->io_size);
+	if (job->io_size && job->io_size < job->bs)
+		find_mistake(c, io_size, "%s is less than one block (bs is %s)", text, bs);
+}
+
+/* Keys that are allowed and do nothing. Those of `defaults` may be meant for other jobs. */
+static void check_useless(struct checker *c, const char *path, const struct job *job)
+{
+	const struct job *defaults = &c->sc->defaults;
+	static const char *const writers[] = { "fsync", "end_fsync" };
+
+	if (schema_is_set(&job_schema, job, "rwmixread") && job->rw != RW_RW &&
+	    job->rw != RW_RANDRW && !schema_is_set(&job_schema, defaults, "rwmixread"))
+		find_warning(c, path, "rwmixread does nothing: rw is not rw or randrw");
+	for (size_t k = 0; k < array_size(writers); k++)
+		if (schema_is_set(&job_schema, job, writers[k]) && !job_writes(job) &&
+		    !schema_is_set(&job_schema, defaults, writers[k]))
+			find_warning(c, path, "%s does nothing: the job only reads", writers[k]);
+	if (job->norandommap && !job_is_random(job) &&
+	    !schema_is_set(&job_schema, defaults, "norandommap"))
+		find_warning(c, path, "norandommap does nothing: the job is sequential");
+	if (job->engine == ENGINE_PSYNC && job->iodepth > 1)
+		find_warning(c, path,
+			     "iodepth %llu with engine psync: each thread has one I/O in flight, "
+			     "the effective depth is 1",
+			     (unsigned long long)job->iodepth);
+}
+
+/* Direct I/O to anything but whole sectors is refused by the kernel, in mid-run. */
+static void check_alignment(struct checker *c, const struct phase_at *ph, size_t i,
+			    const struct target *t)
+{
+	const struct job *job = &ph->jobs[i];
+	_cleanup_free_ char *bs = job_path(c, ph->index, ph->job_index[i], "bs");
+	_cleanup_free_ char *offset = job_path(c, ph->index, ph->job_index[i], "offset");
+
+	if (target_kind(t) == TARGET_SIMULATED || !target_direct(t, job))
+		return;
+	if (job->bs % SECTOR)
+		find_mistake(c, bs, "%llu is no multiple of %d, which direct I/O needs",
+			     (unsigned long long)job->bs, SECTOR);
+	if (job->offset % SECTOR)
+		find_mistake(c, offset, "%llu is no multiple of %d, which direct I/O needs",
+			     (unsigned long long)job->offset, SECTOR);
+}
+
+/* The job's range against a target of known size. */
+static void check_bounds(struct checker *c, const struct phase_at *ph, size_t i,
+			 const struct target *t, uint64_t target_bytes)
+{
+	const struct job *job = &ph->jobs[i];
+	_cleanup_free_ char *size = job_path(c, ph->index, ph->job_index[i], "size");
+	_cleanup_free_ char *offset = job_path(c, ph->index, ph->job_index[i], "offset");
+	_cleanup_free_ char *bs = job_path(c, ph->index, ph->job_index[i], "bs");
+	char whole[UNITS_TEXT], text[UNITS_TEXT], from[UNITS_TEXT];
+
+	units_format_size(whole, target_bytes);
+	units_format_size(from, job->offset);
+	if (job->offset >= target_bytes) {
+		find_mistake(c, offset, "%s is beyond the end of target '%s' (%s)", from, t->name,
+			     whole);
+	} else if (range_end(job, target_bytes) > target_bytes) {
+		units_format_size(text, job->size);
+		find_mistake(c, size, "%s from offset %s on is more than target '%s' has (%s)",
+			     text, from, t->name, whole);
+	} else if (!job->size && target_bytes - job->offset < job->bs) {
+		units_format_size(text, job->bs);
+		find_mistake(c, bs, "%s is more than target '%s' has (%s)", text, t->name, whole);
+	}
+}
+
+static void check_on_target(struct checker *c, const struct phase_at *ph, size_t i,
+			    const struct target *t)
+{
+	const struct job *job = &ph->jobs[i];
+	_cleanup_free_ char *path = xasprintf("targets.%s", t->name);
+
+	if (schema_positions_wrong(c->known, path))
+		return;
+	check_alignment(c, ph, i, t);
+	for (size_t k = 0; k < c->hosts.nr_hosts; k++) {
+		const char *host = c->hosts.hosts[k].name;
+		uint64_t target_bytes = target_size(t, host);
+
+		if (target_bytes && job_on_host(job, host))
+			check_bounds(c, ph, i, t, target_bytes);
+	}
+	if (job_writes(job) && t->device && t->destroy.level == DESTROY_NO)
+		find_mistake(c, path,
+			     "job '%s' writes to the device %s: add destroy: true to allow its "
+			     "data to be overwritten; nothing was touched",
+			     job->name ? job->name : "?", t->device);
+}
+
+void check_job(struct checker *c, const struct phase_at *ph, size_t i)
+{
+	const struct job *job = &ph->jobs[i];
+	_cleanup_free_ char *path = job_path(c, ph->index, ph->job_index[i], NULL);
+
+	if (schema_positions_wrong(c->known, path))
+		return;
+	check_times(c, path, job);
+	check_sizes(c, ph, i);
+	check_useless(c, path, job);
+	for (size_t k = 0; k < job->nr_target; k++)
+		check_on_target(c, ph, i, scenario_target(c->sc, job->target[k]));
+}
