@@ -1,1 +1,289 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "coordinator/cmd_check.h"
+
+#include "common/base/units.h"
+#include "coordinator/commands.h"
+#include "coordinator/load.h"
+
+#include <inttypes.h>
+
+enum { POINTS_SHOWN = 24, LABEL_COLUMN = 10 };
+
+static void print_label(const char *label, FILE *out)
+{
+	fprintf(out, "  %-*s ", LABEL_COLUMN, label);
+}
+
+/* "1h 5m 3s": for reading, to the second; below a minute exact. */
+static void print_duration(uint64_t ns, FILE *out)
+{
+	uint64_t s = ns / 1000000000;
+	char text[UNITS_TEXT];
+
+	if (s < 60) {
+		units_format_duration(text, ns);
+		fputs(text, out);
+		return;
+	}
+	if (s >= 3600)
+		fprintf(out, "%" PRIu64 "h ", s / 3600);
+	fprintf(out, "%" PRIu64 "m %" PRIu64 "s", s / 60 % 60, s % 60);
+}
+
+static void print_hosts(const struct plan *plan, FILE *out)
+{
+	_cleanup_free_ const char **names = xcalloc(plan->hosts.nr_hosts, sizeof(*names));
+	_cleanup_free_ char *folded = NULL;
+
+	print_label("hosts", out);
+	if (plan->embedded) {
+		fprintf(out, "this one, with a worker of its own\n");
+		return;
+	}
+	for (size_t i = 0; i < plan->hosts.nr_hosts; i++)
+		names[i] = plan->hosts.hosts[i].name;
+	folded = hostlist_fold(names, plan->hosts.nr_hosts);
+	fprintf(out, "%zu: %s\n", plan->hosts.nr_hosts, folded);
+}
+
+static void print_points(const struct plan *plan, FILE *out)
+{
+	const struct scenario *sc = plan->scenario;
+
+	for (size_t i = 0; i < sc->nr_sweep; i++) {
+		print_label(i ? "" : "sweep", out);
+		fprintf(out, "%s:", sc->sweep[i].key);
+		for (size_t k = 0; k < sc->sweep[i].nr_values; k++)
+			fprintf(out, "%s %s", k ? "," : "", sc->sweep[i].values[k]);
+		fputc('\n', out);
+	}
+	print_label("points", out);
+	fprintf(out, "%zu, %s\n", plan->nr_points,
+		sc->repeat == 1 ? "each measured once" : "each measured several times");
+	for (size_t p = 0; sc->nr_sweep && p < plan->nr_points && p < POINTS_SHOWN; p++) {
+		_cleanup_free_ char *text = plan_point_text(plan, p);
+
+		print_label("", out);
+		fprintf(out, "%s\n", text);
+	}
+	if (sc->nr_sweep && plan->nr_points > POINTS_SHOWN) {
+		print_label("", out);
+		fprintf(out, "and %zu more\n", plan->nr_points - POINTS_SHOWN);
+	}
+	print_label("repeat", out);
+	fprintf(out, "%" PRIu64 "\n", sc->repeat);
+}
+
+static void print_times(const struct plan *plan, FILE *out)
+{
+	size_t unknown = 0;
+
+	for (size_t i = 0; i < plan->nr_steps; i++)
+		unknown += plan->steps[i].duration_ns == 0;
+	print_label("steps", out);
+	fprintf(out, "%zu\n", plan->nr_steps);
+	print_label("duration", out);
+	if (unknown < plan->nr_steps)
+		print_duration(plan->duration_ns, out);
+	if (unknown == plan->nr_steps)
+		fprintf(out, "unknown: every step ends when its bytes are moved");
+	else if (unknown)
+		fprintf(out, " and %zu step%s that end%s when their bytes are moved", unknown,
+			unknown == 1 ? "" : "s", unknown == 1 ? "s" : "");
+	fprintf(out, "\n");
+}
+
+static bool is_swept(const struct scenario *sc, const struct phase *ph, const char *key)
+{
+	for (size_t i = 0; ph->measured && i < sc->nr_sweep; i++)
+		if (streq(sc->sweep[i].key, key))
+			return true;
+	return false;
+}
+
+/* One line of the keys that say what the job does; those of the sweep stand there. */
+static void print_job(const struct scenario *sc, const struct phase *ph, const struct job *job,
+		      FILE *out)
+{
+	static const char *const always[] = { "rw", "bs", "iodepth", "numjobs" };
+
+	print_label("job", out);
+	fprintf(out, "%s:", job->name);
+	for (size_t i = 0; i < array_size(always); i++) {
+		const struct field *f = schema_field(&job_schema, always[i]);
+		_cleanup_free_ char *value = schema_format(f, job);
+
+		fprintf(out, "%s %s", i ? "," : "", always[i]);
+		fprintf(out, " %s", is_swept(sc, ph, always[i]) ? "swept" : value);
+	}
+	for (const struct field *f = job_schema.fields; f->name; f++) {
+		_cleanup_free_ char *value = NULL;
+		bool listed = f->type == FIELD_STRLIST || streq(f->name, "name");
+
+		for (size_t i = 0; i < array_size(always); i++)
+			listed |= streq(f->name, always[i]);
+		if (listed ||
+		    !(schema_is_set(&job_schema, job, f->name) || is_swept(sc, ph, f->name)))
+			continue;
+		value = schema_format(f, job);
+		fprintf(out, ", %s %s", f->name, is_swept(sc, ph, f->name) ? "swept" : value);
+	}
+	fputc('\n', out);
+	print_label("", out);
+	fprintf(out, "on");
+	for (size_t i = 0; i < job->nr_target; i++)
+		fprintf(out, "%s %s", i ? "," : "", job->target[i]);
+	if (job->nr_hosts) {
+		_cleanup_free_ char *folded =
+			hostlist_fold((const char *const *)job->hosts, job->nr_hosts);
+
+		fprintf(out, ", by %s", folded);
+	}
+	fputc('\n', out);
+}
+
+static void print_phases(const struct plan *plan, FILE *out)
+{
+	const struct scenario *sc = plan->scenario;
+
+	for (size_t p = 0; p < sc->nr_phases; p++) {
+		const struct phase *ph = &sc->phases[p];
+
+		fprintf(out, "\nPhase %s%s\n", ph->name, ph->measured ? "" : " (not measured)");
+		for (size_t i = 0; i < ph->nr_jobs; i++)
+			print_job(sc, ph, &ph->jobs[i], out);
+	}
+}
+
+/* The part of a target that any step may write; end 0: none, UINT64_MAX: to the end of a device. */
+struct extent {
+	uint64_t start, end;
+	bool reads;
+};
+
+static void add_job(struct extent *e, const struct assignment *a, const struct work_member *m)
+{
+	const struct job *job = &m->job;
+	uint64_t whole = a->targets[m->target].size;
+	uint64_t end = job->size ? job->offset + job->size : whole ? whole : UINT64_MAX;
+
+	e->reads |= job_reads(job);
+	if (!job_writes(job))
+		return;
+	if (e->end == 0 || job->offset < e->start)
+		e->start = job->offset;
+	if (end > e->end)
+		e->end = end;
+}
+
+static struct extent find_extent(const struct plan *plan, const struct target *t)
+{
+	struct extent e = { 0 };
+
+	for (size_t s = 0; s < plan->nr_steps; s++)
+		for (size_t h = 0; h < plan->hosts.nr_hosts; h++) {
+			const struct assignment *a = plan->steps[s].hosts[h];
+
+			for (size_t m = 0; a && m < a->nr_members; m++)
+				if (streq(a->targets[a->members[m].target].name, t->name))
+					add_job(&e, a, &a->members[m]);
+		}
+	return e;
+}
+
+static void print_extent(const struct extent *e, const struct target *t, FILE *out)
+{
+	char text[UNITS_TEXT], from[UNITS_TEXT];
+
+	print_label("", out);
+	if (!e->end) {
+		fprintf(out, "%s\n", e->reads ? "only read" : "not used");
+		return;
+	}
+	if (e->end == UINT64_MAX) {
+		units_format_size(from, e->start);
+		fprintf(out, "all of it%s%s can be written", e->start ? " from " : "",
+			e->start ? from : "");
+	} else {
+		units_format_size(text, e->end - e->start);
+		units_format_size(from, e->start);
+		fprintf(out, "up to %s of it can be written, from offset %s on", text, from);
+	}
+	fprintf(out, ", on each host that uses it\n");
+	if (t->file) {
+		print_label("", out);
+		fprintf(out, "the file is made when it is not there\n");
+	}
+}
+
+static void print_target(const struct plan *plan, const struct target *t, FILE *out)
+{
+	static const char *const share[] = { "", ", share: partition", ", share: shared" };
+	struct extent e = find_extent(plan, t);
+	char size[UNITS_TEXT], latency[UNITS_TEXT];
+
+	print_label(t->name, out);
+	switch (target_kind(t)) {
+	case TARGET_DEVICE:
+		fprintf(out, "device %s", t->device);
+		break;
+	case TARGET_FILE:
+		units_format_size(size, t->size);
+		fprintf(out, "file %s, %s", t->file, size);
+		break;
+	case TARGET_SIMULATED:
+		units_format_size(size, t->simulated.size);
+		units_format_duration(latency, t->simulated.latency_ns);
+		fprintf(out, "simulated, %s, %s per I/O", size, latency);
+		break;
+	}
+	fprintf(out, "%s%s%s%s\n", share[t->share], t->allow_overlap ? ", allow_overlap" : "",
+		t->destroy.level ? ", destroy: " : "",
+		t->destroy.level ? destroy_choices[t->destroy.level].name : "");
+	for (size_t i = 0; i < t->nr_per_host; i++) {
+		const struct target_override *o = &t->per_host[i];
+
+		print_label("", out);
+		fprintf(out, "on %s: %s\n", o->host, target_path(t, o->host));
+	}
+	print_extent(&e, t, out);
+}
+
+static void print_plan(const struct plan *plan, FILE *out)
+{
+	const struct scenario *sc = plan->scenario;
+	_cleanup_free_ char *about = sc->description ? str_printable(sc->description) : NULL;
+
+	fprintf(out, "Scenario %s\n", sc->name);
+	if (about) {
+		print_label("about", out);
+		fprintf(out, "%s\n", about);
+	}
+	for (size_t i = 0; i < sc->nr_labels; i++) {
+		_cleanup_free_ char *value = str_printable(sc->labels[i].value);
+
+		print_label(i ? "" : "labels", out);
+		fprintf(out, "%s: %s\n", sc->labels[i].key, value);
+	}
+	print_hosts(plan, out);
+	print_points(plan, out);
+	print_times(plan, out);
+	print_phases(plan, out);
+	fprintf(out, "\nTargets\n");
+	for (size_t i = 0; i < sc->nr_targets; i++)
+		print_target(plan, &sc->targets[i], out);
+	for (size_t i = 0; i < sc->nr_warnings; i++)
+		fprintf(out, "%s%s\n", i ? "  " : "\nWarnings\n  ", sc->warnings[i]);
+}
+
+struct error *cmd_check(const struct options *opts, FILE *out)
+{
+	_cleanup_(scenario_destroy) struct scenario *sc = NULL;
+	_cleanup_(plan_destroy) struct plan *plan = NULL;
+	struct error *err = load_plan(opts, "check", 0, &sc, &plan);
+
+	if (err)
+		return err;
+	print_plan(plan, out);
+	return opts->offline ? NULL : check_online(plan, opts, out);
+}

@@ -95,7 +95,7 @@ static struct error *write_header(struct job_run *j)
 
 	if (!text)
 		return error_new(ERR_NOMEM, "out of memory");
-	schema_print_yaml(&scenario_schema, j->scenario, text);
+	scenario_print(j->scenario, j->plan->seed, text);
 	fclose(text);
 	err = result_dir_write_scenario(j->dir, yaml);
 	if (err)
@@ -184,6 +184,8 @@ struct error *cmd_run(const struct options *opts, FILE *out)
 	if (!opts->quiet)
 		j.progress = progress_new(j.plan, stderr);
 	j.collector = collector_new(j.plan, j.id, SALVO_VERSION);
+	for (size_t i = 0; i < j.scenario->nr_warnings; i++)
+		collector_warn(j.collector, NULL, NULL, j.scenario->warnings[i]);
 	run = execute(&j);
 	finish(&j, run, started, out);
 	errors = run_take_errors(run);

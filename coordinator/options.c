@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "coordinator/options.h"
 
-enum { GUESS_DISTANCE = 3, HELP_COLUMN = 24 };
+enum { HELP_COLUMN = 24 };
 
 /* One option: which commands take it, what it is called, what it fills. */
 struct option {
@@ -150,20 +150,14 @@ static const struct option *option_find(const struct command *cmd, const char *n
 
 static struct error *unknown_option(const struct command *cmd, const char *name)
 {
-	unsigned best = GUESS_DISTANCE;
-	const char *guess = NULL;
+	struct guess guess = { .wanted = name };
 
-	for (const struct option *o = option_table; o->name; o++) {
-		unsigned d = str_distance(o->name, name);
-
-		if ((o->commands & cmd->bit) && d < best) {
-			best = d;
-			guess = o->name;
-		}
-	}
-	if (guess)
+	for (const struct option *o = option_table; o->name; o++)
+		if (o->commands & cmd->bit)
+			guess_try(&guess, o->name);
+	if (guess.found)
 		return error_new(ERR_USAGE, "unknown option '--%s'; did you mean '--%s'?", name,
-				 guess);
+				 guess.found);
 	return error_new(ERR_USAGE, "unknown option '--%s' of 'salvo %s'; see 'salvo help %s'",
 			 name, cmd->name, cmd->name);
 }
@@ -178,20 +172,13 @@ const struct command *command_find(const char *name)
 
 static struct error *unknown_command(const char *name)
 {
-	unsigned best = GUESS_DISTANCE;
-	const char *guess = NULL;
+	struct guess guess = { .wanted = name };
 
-	for (const struct command *c = commands; c->name; c++) {
-		unsigned d = str_distance(c->name, name);
-
-		if (d < best) {
-			best = d;
-			guess = c->name;
-		}
-	}
-	if (guess)
+	for (const struct command *c = commands; c->name; c++)
+		guess_try(&guess, c->name);
+	if (guess.found)
 		return error_new(ERR_USAGE, "unknown command '%s'; did you mean '%s'?", name,
-				 guess);
+				 guess.found);
 	return error_new(ERR_USAGE, "unknown command '%s'; 'salvo help' lists them", name);
 }
 

@@ -38,6 +38,7 @@ struct plan {
 	struct step *steps; /* in the order in which they run */
 	size_t nr_steps;
 	uint64_t duration_ns; /* of all steps whose end is known */
+	uint64_t seed;        /* of jobs that give none */
 };
 
 /* `hosts` (moved into the plan) may be empty: then the plan has one embedded host named "local". The seed is
