@@ -1,1 +1,619 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/host/target.h"
+
+#include "common/base/str.h"
+#include "common/base/units.h"
+#include "worker/host/devices.h"
+#include "worker/host/file.h"
+#include "worker/host/safety.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <sys/ioctl.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+/* Design notes
+ *
+ * A path is resolved once and held by an O_PATH descriptor, which opens nothing. Everything later is opened
+ * through that descriptor, so it is the very inode that the rules judged. The order is: rules that need
+ * nothing opened; a read-only descriptor and the rules on what it holds; an O_EXCL guard, read-only as well;
+ * and only then, on request, descriptors for writing. No refusal comes after an open for writing.
+ */
+struct open_target {
+	const struct work_target *t; /* borrowed */
+	const struct access_rules *rules;
+	struct device_info info;
+	char *label; /* how messages call it: the path as given, and the canonical one where it differs */
+	struct place place;
+	struct block_device *dev;
+	struct place block; /* of a generic device: the block device behind it */
+	bool writes;        /* may be written: the rules for writers were kept */
+	bool probe;
+	int look_fd;   /* open for reading; of a file only where it is not written */
+	int guard_fd;  /* O_EXCL and flocked (device), or flocked (file) */
+	int fds[2][2]; /* [write][direct]; -1: not asked for yet */
+};
+
+static const struct host_root *const root = &host_root_live;
+
+static void info_fini(struct device_info *info)
+{
+	free(info->path);
+	free(info->model);
+	free(info->serial);
+	free(info->identity);
+	free(info->transport);
+	free(info->in_use);
+	free(info->signature);
+	free(info->warning);
+	*info = (struct device_info) { 0 };
+}
+
+void target_close(struct open_target **self_p)
+{
+	struct open_target *self = *self_p;
+
+	if (!self)
+		return;
+	for (int write = 0; write < 2; write++)
+		for (int direct = 0; direct < 2; direct++)
+			closep(&self->fds[write][direct]);
+	closep(&self->look_fd);
+	closep(&self->guard_fd);
+	place_fini(&self->place);
+	place_fini(&self->block);
+	block_device_destroy(&self->dev);
+	info_fini(&self->info);
+	free(self->label);
+	free(self);
+	*self_p = NULL;
+}
+
+static struct open_target *target_new(const struct work_target *t, uint64_t index,
+				      const struct access_rules *rules, bool probe)
+{
+	struct open_target *self = xcalloc(1, sizeof(*self));
+
+	self->t = t;
+	self->rules = rules;
+	self->probe = probe;
+	self->info.target = index;
+	self->place.path_fd = self->place.parent_fd = -1;
+	self->block.path_fd = self->block.parent_fd = -1;
+	self->look_fd = self->guard_fd = -1;
+	for (int write = 0; write < 2; write++)
+		self->fds[write][0] = self->fds[write][1] = -1;
+	return self;
+}
+
+static const char *kind_of(mode_t mode)
+{
+	switch (mode & S_IFMT) {
+	case S_IFREG:
+		return "a regular file";
+	case S_IFDIR:
+		return "a folder";
+	case S_IFBLK:
+		return "a block device";
+	case S_IFCHR:
+		return "a character device";
+	case S_IFIFO:
+		return "a fifo";
+	case S_IFSOCK:
+		return "a socket";
+	default:
+		return "something unknown";
+	}
+}
+
+static char *shown(const char *text)
+{
+	return text ? str_printable(text) : NULL;
+}
+
+/* Finds the thing, and for devices its block device. */
+static struct error *resolve(struct open_target *self)
+{
+	const struct work_target *t = self->t;
+	struct error *err;
+	dev_t rdev;
+
+	if (!self->rules->below && t->path && *t->path != '/')
+		return error_new(ERR_REFUSED, "%s: is not an absolute path; begin it with '/'",
+				 t->path);
+	err = place_find(t->path, &self->place);
+	if (err)
+		return err;
+	self->label = streq(t->path, self->place.path)
+			      ? xstrdup(t->path)
+			      : xasprintf("%s (%s)", t->path, self->place.path);
+	self->info.path = shown(self->place.path);
+	if (t->kind == TARGET_FILE) {
+		if (self->place.exists && !S_ISREG(self->place.st.st_mode))
+			return error_new(ERR_REFUSED, "%s: is %s, not a regular file%s",
+					 self->label, kind_of(self->place.st.st_mode),
+					 S_ISBLK(self->place.st.st_mode)
+						 ? "; name it with 'device:'"
+						 : "; name another path");
+		return NULL;
+	}
+	if (!self->place.exists)
+		return error_new(ERR_REFUSED, "%s: no such device; correct the path", self->label);
+	if (S_ISBLK(self->place.st.st_mode))
+		rdev = self->place.st.st_rdev;
+	else if (S_ISCHR(self->place.st.st_mode))
+		rdev = device_of_generic(root, self->place.st.st_rdev);
+	else
+		return error_new(ERR_REFUSED, "%s: is %s, not a device%s", self->label,
+				 kind_of(self->place.st.st_mode),
+				 S_ISREG(self->place.st.st_mode) ? "; name it with 'file:'"
+								 : "; correct the path");
+	self->dev = rdev ? block_device_new(root, rdev) : NULL;
+	if (!self->dev)
+		return error_new(ERR_REFUSED,
+				 "%s: no block device can be found behind it, so that nobody can "
+				 "tell what it holds; name the block device",
+				 self->label);
+	return NULL;
+}
+
+/* Bytes that the file will take from its file system beyond what it has. */
+static uint64_t missing_bytes(const struct open_target *self)
+{
+	enum { BLOCK = 512 };
+	uint64_t has = self->place.exists ? (uint64_t)self->place.st.st_blocks * BLOCK : 0;
+
+	return self->t->size > has ? self->t->size - has : 0;
+}
+
+static struct subject subject_of(struct open_target *self)
+{
+	struct subject s = { .root = root,
+			     .target = self->t,
+			     .rules = self->rules,
+			     .label = self->label,
+			     .path = self->place.path,
+			     .reads = self->t->reads,
+			     .writes = self->t->writes,
+			     .dev = self->dev,
+			     .guarded = self->guard_fd >= 0,
+			     .exists = self->place.exists,
+			     .st = self->place.st };
+
+	if (self->dev)
+		return s;
+	s.ours = s.exists && file_is_ours(&self->place);
+	/* A file that is not there yet, or ours with holes, is written before it is read. */
+	if (!s.exists || (uint64_t)s.st.st_size < self->t->size ||
+	    (s.ours && !s.writes && !file_is_laid_out(&self->place, self->t->size)))
+		s.writes = true;
+	s.need = s.writes ? missing_bytes(self) : 0;
+	s.free = file_free_bytes(&self->place);
+	return s;
+}
+
+/* The place through which the block device is opened: itself, or the one behind a generic device. */
+static struct error *find_block(struct open_target *self, struct place **ret)
+{
+	struct error *err;
+
+	*ret = &self->place;
+	if (S_ISBLK(self->place.st.st_mode))
+		return NULL;
+	err = place_find(self->dev->node, &self->block);
+	if (err)
+		return err;
+	*ret = &self->block;
+	return NULL;
+}
+
+/* Opens for reading and makes sure that it is the device that the rules judged. */
+static struct error *look(struct open_target *self)
+{
+	struct place *block;
+	struct stat st;
+	struct error *err = find_block(self, &block);
+	int fd;
+
+	if (err)
+		return err;
+	fd = place_open(block, O_RDONLY | O_NONBLOCK);
+	if (fd < 0)
+		return error_new(ERR_REFUSED, "%s: cannot be opened for reading: %s", self->label,
+				 strerror(-fd));
+	self->look_fd = fd;
+	if (fstat(fd, &st) < 0 || !S_ISBLK(st.st_mode) || st.st_rdev != self->dev->rdev)
+		return error_new(ERR_REFUSED, "%s: was exchanged while it was looked at; try again",
+				 self->label);
+	return NULL;
+}
+
+static struct error *lock(struct open_target *self, int fd)
+{
+	/* udev locks a device (shared) while it looks at it. */
+	enum { TRIES = 10, PAUSE_US = 30 * 1000 };
+
+	for (int i = 0; i < TRIES; i++) {
+		if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+			return NULL;
+		if (errno != EWOULDBLOCK && errno != EINTR)
+			return error_new(ERR_REFUSED, "%s: cannot be locked: %s", self->label,
+					 strerror(errno));
+		usleep(PAUSE_US);
+	}
+	return error_new(ERR_REFUSED,
+			 "%s: locked by another Salvo worker, or by another target of this one; "
+			 "wait for it or choose another target",
+			 self->label);
+}
+
+/* Takes the device for this session. The guard is read-only: holding it needs no right to write, and giving
+ * it back makes no prober believe that something was written. */
+static struct error *guard(struct open_target *self)
+{
+	const struct place *block = self->block.path ? &self->block : &self->place;
+	int fd = place_open(block, O_RDONLY | O_EXCL | O_NONBLOCK);
+
+	if (fd < 0)
+		return error_new(ERR_REFUSED,
+				 "%s: cannot be taken exclusively: %s; stop its user or choose "
+				 "another device",
+				 self->label, strerror(-fd));
+	self->guard_fd = fd;
+	return lock(self, fd);
+}
+
+static void describe_device(struct open_target *self)
+{
+	const struct block_device *dev = self->dev;
+	struct device_info *info = &self->info;
+	uint64_t bytes;
+	unsigned physical;
+	int logical;
+
+	info->size_bytes = dev->size_bytes;
+	info->logical_block_bytes = dev->logical_block_bytes;
+	info->physical_block_bytes = dev->physical_block_bytes;
+	info->model = shown(dev->model);
+	info->serial = shown(dev->serial);
+	info->identity = shown(dev->identity);
+	info->transport = shown(dev->transport);
+	/* The descriptor's word stands above sysfs's. */
+	if (self->look_fd >= 0 && ioctl(self->look_fd, BLKGETSIZE64, &bytes) == 0)
+		info->size_bytes = bytes;
+	if (self->look_fd >= 0 && ioctl(self->look_fd, BLKSSZGET, &logical) == 0)
+		info->logical_block_bytes = (uint64_t)logical;
+	if (self->look_fd >= 0 && ioctl(self->look_fd, BLKPBSZGET, &physical) == 0)
+		info->physical_block_bytes = physical;
+}
+
+static struct error *open_device(struct open_target *self)
+{
+	_cleanup_(verdict_fini) struct verdict v = { 0 };
+	struct subject s = subject_of(self);
+	struct error *err = NULL;
+
+	self->writes = s.writes;
+	safety_check_closed(&s, &v);
+	if (v.untouchable)
+		return take_ptr(v.refusals);
+	err = look(self);
+	if (!err)
+		safety_check_opened(&s, self->look_fd, &v);
+	error_append(&v.refusals, err);
+	if (!v.refusals && s.writes && !self->probe)
+		v.refusals = guard(self);
+	if (v.refusals)
+		return take_ptr(v.refusals);
+	describe_device(self);
+	self->info.in_use = take_ptr(v.in_use);
+	self->info.signature = take_ptr(v.signature);
+	if (self->info.in_use)
+		self->info.warning = xasprintf("%s is in use (%s): others' I/O is measured as well",
+					       self->info.path, self->info.in_use);
+	return NULL;
+}
+
+static struct error *size_unknown(const struct open_target *self)
+{
+	return error_new(ERR_REFUSED,
+			 "%s: is not there yet and has no size; give target '%s' a size",
+			 self->label, self->t->name);
+}
+
+static struct error *take_file(struct open_target *self)
+{
+	int fd = -1;
+	struct error *err;
+
+	if (!self->place.exists) {
+		err = file_make(&self->place, &fd);
+		if (err)
+			return err;
+	} else {
+		fd = place_open(&self->place, O_RDWR);
+		if (fd < 0)
+			return error_new(ERR_REFUSED, "%s: cannot be opened for writing: %s",
+					 self->label, strerror(-fd));
+	}
+	self->guard_fd = fd;
+	err = lock(self, fd);
+	if (!err && self->t->writes)
+		err = file_reserve(fd, self->place.path, self->t->size);
+	return err;
+}
+
+static void describe_file(struct open_target *self)
+{
+	struct device_info *info = &self->info;
+	_cleanup_free_ char *system = NULL;
+	struct block_device *dev;
+	struct stat st = self->place.st;
+	int fd = self->place.exists ? self->place.path_fd : self->place.parent_fd;
+
+	if (fstat(fd, &st) < 0)
+		st = self->place.st;
+	info->size_bytes = self->t->size ? self->t->size : (uint64_t)st.st_size;
+	info->transport = xstrdup("file");
+	system = file_system_text(&self->place, st.st_dev);
+	info->model = shown(system);
+	info->logical_block_bytes = info->physical_block_bytes = 512;
+	dev = major(st.st_dev) ? block_device_new(root, st.st_dev) : NULL;
+	if (dev) {
+		info->logical_block_bytes = dev->logical_block_bytes;
+		info->physical_block_bytes = dev->physical_block_bytes;
+	}
+	block_device_destroy(&dev);
+}
+
+static struct error *open_file(struct open_target *self)
+{
+	_cleanup_(verdict_fini) struct verdict v = { 0 };
+	struct subject s = subject_of(self);
+	struct error *err = NULL;
+	int fd;
+
+	if (!s.exists && self->t->size == 0)
+		return size_unknown(self);
+	self->writes = s.writes;
+	safety_check_closed(&s, &v);
+	if (v.refusals)
+		return take_ptr(v.refusals);
+	if (s.writes && !self->probe)
+		err = take_file(self);
+	if (err)
+		return err;
+	if (!s.writes) {
+		fd = place_open(&self->place, O_RDONLY | O_NONBLOCK);
+		if (fd < 0)
+			return error_new(ERR_REFUSED, "%s: cannot be opened for reading: %s",
+					 self->label, strerror(-fd));
+		self->look_fd = fd;
+	}
+	describe_file(self);
+	self->info.in_use = take_ptr(v.in_use);
+	if (self->info.in_use)
+		self->info.warning =
+			xasprintf("%s is in use (%s)", self->info.path, self->info.in_use);
+	else if (!s.writes && !s.ours && !file_is_laid_out(&self->place, self->info.size_bytes))
+		self->info.warning = xasprintf(
+			"%s has holes: reads of them do not reach the device", self->info.path);
+	return NULL;
+}
+
+static void describe_simulated(struct open_target *self)
+{
+	self->info.path = xstrdup("simulated");
+	self->info.transport = xstrdup("simulated");
+	self->info.size_bytes = self->t->size;
+	self->info.logical_block_bytes = self->info.physical_block_bytes = 1;
+}
+
+struct error *target_open(const struct work_target *t, uint64_t index,
+			  const struct access_rules *rules, bool probe, struct open_target **ret)
+{
+	_cleanup_(target_close) struct open_target *self = target_new(t, index, rules, probe);
+	struct error *err = NULL;
+
+	if (t->kind == TARGET_SIMULATED)
+		describe_simulated(self);
+	else
+		err = resolve(self);
+	if (!err && t->kind == TARGET_DEVICE)
+		err = open_device(self);
+	if (!err && t->kind == TARGET_FILE)
+		err = open_file(self);
+	if (err)
+		return err;
+	*ret = take_ptr(self);
+	return NULL;
+}
+
+const struct device_info *target_info(const struct open_target *t)
+{
+	return &t->info;
+}
+
+static bool same_inode(const struct open_target *self, int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0 || (st.st_mode & S_IFMT) != (self->place.st.st_mode & S_IFMT))
+		return false;
+	if (!S_ISREG(st.st_mode))
+		return st.st_rdev == self->place.st.st_rdev;
+	return st.st_dev == self->place.st.st_dev && st.st_ino == self->place.st.st_ino;
+}
+
+static struct error *check_alignment(const struct open_target *t, const struct job *job)
+{
+	const struct {
+		const char *key;
+		uint64_t bytes;
+	} values[] = { { "bs", job->bs }, { "offset", job->offset } };
+	uint64_t sector = t->info.logical_block_bytes;
+	struct error *err = NULL;
+
+	for (size_t i = 0; job->direct && i < array_size(values); i++)
+		if (sector && values[i].bytes % sector != 0)
+			error_append(
+				&err,
+				error_new(ERR_REFUSED,
+					  "job '%s': %s: %llu is not a multiple of the %llu-byte "
+					  "logical blocks of %s; change it or set 'direct: false'",
+					  job->name, values[i].key,
+					  (unsigned long long)values[i].bytes,
+					  (unsigned long long)sector, t->info.path));
+	return err;
+}
+
+static struct error *check_parts(const struct open_target *t, const struct work_member *m,
+				 uint64_t range_bytes)
+{
+	const struct job *job = &m->job;
+	uint64_t align = m->part_align ? m->part_align : job->bs;
+	uint64_t nr = m->nr_parts ? m->nr_parts : 1;
+
+	if (range_bytes < job->bs)
+		return error_new(
+			ERR_REFUSED,
+			"job '%s': bs: a block of %llu bytes does not fit into the %llu bytes of "
+			"%s that it may use; lower bs or raise size",
+			job->name, (unsigned long long)job->bs, (unsigned long long)range_bytes,
+			t->info.path);
+	if (nr > 1 && (range_bytes / align < nr || range_bytes / align / nr * align < job->bs))
+		return error_new(
+			ERR_REFUSED,
+			"job '%s': %llu bytes of %s shared by %llu threads leave less than one "
+			"block of %llu bytes for some; lower numjobs or bs, or raise size",
+			job->name, (unsigned long long)range_bytes, t->info.path,
+			(unsigned long long)nr, (unsigned long long)job->bs);
+	return NULL;
+}
+
+struct error *target_check_member(const struct open_target *t, const struct work_member *m)
+{
+	const struct job *job = &m->job;
+	uint64_t size = t->info.size_bytes;
+	struct error *err = check_alignment(t, job);
+
+	if (job->offset >= size)
+		error_append(
+			&err,
+			error_new(ERR_REFUSED,
+				  "job '%s': offset: %llu is beyond the end of %s (%llu bytes); "
+				  "lower it",
+				  job->name, (unsigned long long)job->offset, t->info.path,
+				  (unsigned long long)size));
+	else if (job->size > size - job->offset)
+		error_append(
+			&err,
+			error_new(ERR_REFUSED,
+				  "job '%s': size: offset %llu and size %llu reach beyond the end "
+				  "of %s (%llu bytes); lower them",
+				  job->name, (unsigned long long)job->offset,
+				  (unsigned long long)job->size, t->info.path,
+				  (unsigned long long)size));
+	else
+		error_append(&err, check_parts(t, m, job->size ? job->size : size - job->offset));
+	return err;
+}
+
+struct error *target_fd(struct open_target *t, bool write, bool direct, int *ret)
+{
+	int fd = t->fds[write][direct];
+
+	if (fd >= 0) {
+		*ret = fd;
+		return NULL;
+	}
+	if (t->t->kind == TARGET_SIMULATED || t->probe)
+		return error_new(ERR_INTERNAL, "target '%s' has no descriptor", t->t->name);
+	if (write && !t->writes)
+		return error_new(ERR_INTERNAL, "target '%s' was opened for reading only",
+				 t->t->name);
+	fd = place_open(&t->place, (write ? O_RDWR : O_RDONLY) | (direct ? O_DIRECT : 0));
+	if (fd == -EINVAL && direct)
+		return error_new(
+			ERR_REFUSED,
+			"%s: its file system does not know direct I/O; set 'direct: false'",
+			t->label);
+	if (fd < 0)
+		return error_new(ERR_REFUSED, "%s: cannot be opened for %s: %s", t->label,
+				 write ? "writing" : "reading", strerror(-fd));
+	t->fds[write][direct] = fd;
+	if (!same_inode(t, fd))
+		return error_new(ERR_REFUSED, "%s: was exchanged after it was checked; try again",
+				 t->label);
+	*ret = fd;
+	return NULL;
+}
+
+struct error *target_layout(struct open_target *t, uint64_t bytes, target_progress progress,
+			    void *arg, uint64_t *written)
+{
+	*written = 0;
+	if (t->t->kind != TARGET_FILE || !t->writes || t->probe)
+		return NULL;
+	return file_lay_out(t->guard_fd, t->place.path, bytes, progress, arg, written);
+}
+
+struct error *target_recheck(struct open_target *t)
+{
+	_cleanup_(verdict_fini) struct verdict v = { 0 };
+	struct subject s;
+
+	if (t->t->kind == TARGET_SIMULATED || !t->writes)
+		return NULL;
+	if (fstat(t->place.path_fd, &t->place.st) < 0)
+		return error_new(ERR_REFUSED, "%s: %s", t->label, strerror(errno));
+	s = subject_of(t);
+	safety_check_closed(&s, &v);
+	if (t->dev && !v.untouchable)
+		safety_check_opened(&s, t->look_fd, &v);
+	return take_ptr(v.refusals);
+}
+
+/* "MAJ:MIN/ATTR" of the target's device in sysfs; NULL for what has no counters of its own. */
+static char *counters_of(const struct open_target *t, const char *attr)
+{
+	_cleanup_free_ char *dir = NULL, *path = NULL;
+
+	if (!t->dev)
+		return NULL;
+	dir = xasprintf("%s/dev/block", root->sys);
+	path = xasprintf("%u:%u/%s", major(t->dev->rdev), minor(t->dev->rdev), attr);
+	return sysfs_text(dir, path);
+}
+
+bool target_stat(const struct open_target *t, struct device_stat *ret)
+{
+	enum { SECTOR = 512, NS_PER_TICK = 1000000 };
+	_cleanup_free_ char *text = counters_of(t, "stat");
+	unsigned long long v[10];
+
+	if (!text || sscanf(text, "%llu %llu %llu %llu %llu %llu %llu %llu %llu %llu", &v[0], &v[1],
+			    &v[2], &v[3], &v[4], &v[5], &v[6], &v[7], &v[8], &v[9]) != 10)
+		return false;
+	*ret = (struct device_stat) { .target = t->info.target,
+				      .read_ios = v[0],
+				      .read_bytes = v[2] * SECTOR,
+				      .write_ios = v[4],
+				      .write_bytes = v[6] * SECTOR,
+				      .busy_ns = v[9] * NS_PER_TICK };
+	return true;
+}
+
+uint64_t target_inflight(const struct open_target *t)
+{
+	_cleanup_free_ char *text = counters_of(t, "inflight");
+	unsigned long long reads, writes;
+
+	if (!text || sscanf(text, "%llu %llu", &reads, &writes) != 2)
+		return 0;
+	return reads + writes;
+}

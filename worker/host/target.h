@@ -16,8 +16,8 @@ struct open_target;
 /* Opens and checks. A writer gets one O_EXCL guard descriptor (flocked) that is held until target_close; a
  * reader opens read-only without O_EXCL and may find the device in use (info.warning says by what).
  * `probe`: look only: nothing is created, laid out or held, and the device is opened read-only; refusals are
- * the same. All reasons at once (a list of errors). `index` is the target's index in the assignment;
- * `made_here`: paths of files that this session made already (may be overwritten again). */
+ * the same. All reasons at once (a list of errors). `index` is the target's index in the assignment. Files
+ * that this process made may be written again, also where no mark can be kept. */
 struct error *target_open(const struct work_target *t, uint64_t index,
 			  const struct access_rules *rules, bool probe,
 			  struct open_target **ret) _must_check_;
@@ -25,6 +25,10 @@ void target_close(struct open_target **self_p);
 
 /* What it is; borrowed from the target. */
 const struct device_info *target_info(const struct open_target *t);
+/* Does what a member wants fit: its offset and size into the target, bs and offset to the logical block with
+ * direct I/O, one block at least for each thread's part? All mistakes at once. */
+struct error *target_check_member(const struct open_target *t,
+				  const struct work_member *m) _must_check_;
 /* A further descriptor on the very same inode with these flags (checked by st_rdev or st_ino); owned by the
  * target, the same one for the same flags. */
 struct error *target_fd(struct open_target *t, bool write, bool direct, int *ret) _must_check_;
