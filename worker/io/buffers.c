@@ -1,1 +1,112 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/io/buffers.h"
+
+#include "common/base/units.h"
+#include "worker/io/offsets.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { HUGE_FROM_BYTES = 4 << 20 }; /* smaller mappings gain nothing from huge pages */
+
+static uint64_t alignment(const struct buffers_spec *spec)
+{
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+
+	return spec->block_bytes > page ? spec->block_bytes : page;
+}
+
+static uint64_t stride_of(const struct buffers_spec *spec)
+{
+	uint64_t align = alignment(spec);
+
+	return (spec->io_bytes + align - 1) / align * align;
+}
+
+static unsigned nr_of(const struct buffers_spec *spec)
+{
+	return spec->depth * ((unsigned)spec->reads + (unsigned)spec->writes);
+}
+
+uint64_t buffers_need(const struct buffers_spec *spec)
+{
+	uint64_t slack = alignment(spec) - (uint64_t)sysconf(_SC_PAGESIZE), bytes;
+
+	if (!nr_of(spec))
+		return 0;
+	if (__builtin_mul_overflow(stride_of(spec), nr_of(spec), &bytes) ||
+	    __builtin_add_overflow(bytes, slack, &bytes))
+		return UINT64_MAX;
+	return bytes;
+}
+
+uint64_t buffers_available(void)
+{
+	FILE *f = fopen("/proc/meminfo", "re");
+	unsigned long long kib = 0;
+	char line[128];
+
+	while (f && !kib && fgets(line, sizeof(line), f))
+		if (sscanf(line, "MemAvailable: %llu kB", &kib) != 1)
+			kib = 0;
+	if (f)
+		fclose(f);
+	return kib ? kib * 1024 : UINT64_MAX;
+}
+
+/* Random bytes over all write buffers, and the constant half of their stamps. */
+static void fill_writes(struct buffers *b, const struct buffers_spec *spec)
+{
+	uint64_t state = seed_mix(spec->seed, spec->writer) | 1;
+	uint64_t *word = (uint64_t *)buffers_write(b, 0);
+	size_t nr_words = b->nr_write * b->stride / sizeof(*word);
+
+	for (size_t i = 0; i < nr_words; i++)
+		word[i] = random_next(&state);
+	for (unsigned slot = 0; slot < b->nr_write; slot++)
+		for (unsigned i = 0; i < b->nr_stamps; i++)
+			((struct stamp *)(buffers_write(b, slot) + (size_t)i * STAMP_CHUNK))
+				->writer = spec->writer;
+}
+
+struct error *buffers_init(struct buffers *b, const struct buffers_spec *spec)
+{
+	uint64_t tail = spec->io_bytes % STAMP_CHUNK, align = alignment(spec);
+
+	*b = (struct buffers) {
+		.stride = stride_of(spec),
+		.map_bytes = buffers_need(spec),
+		.nr_read = spec->reads ? spec->depth : 0,
+		.nr_write = spec->writes ? spec->depth : 0,
+		.nr_stamps =
+			(unsigned)(spec->io_bytes / STAMP_CHUNK) + (tail >= sizeof(struct stamp)),
+	};
+	if (!b->map_bytes)
+		return NULL;
+	b->map = mmap(NULL, b->map_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+		      0);
+	if (b->map == MAP_FAILED) {
+		char need[UNITS_TEXT];
+
+		b->map = NULL;
+		units_human_bytes(need, (double)b->map_bytes);
+		return error_new(ERR_NOMEM, "%u buffers need %s: %s; lower iodepth or bs",
+				 nr_of(spec), need, strerror(errno));
+	}
+	b->base = (char *)(((uintptr_t)b->map + align - 1) / align * align);
+	if (b->map_bytes >= HUGE_FROM_BYTES)
+		madvise(b->map, b->map_bytes, MADV_HUGEPAGE);
+	memset(b->base, 0x5a, b->nr_read * b->stride); /* faults them in */
+	if (spec->writes)
+		fill_writes(b, spec);
+	return NULL;
+}
+
+void buffers_fini(struct buffers *b)
+{
+	if (b->map)
+		munmap(b->map, b->map_bytes);
+	*b = (struct buffers) { 0 };
+}

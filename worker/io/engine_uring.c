@@ -1,1 +1,352 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* io_uring: the ring is made, registered and used by its I/O thread alone.
+ *
+ * Design notes. liburing sets up and fills; entering is done here, on the mapped rings, which halves the
+ * instructions. Every command has an SQE of its own, filled once: a submission writes the offset and the
+ * command's number into the ring's index array, nothing else. The kernel copies an SQE when it takes
+ * it, and a command is in flight once at most, so none is changed while it is still needed.
+ *
+ * Waits carry a relative timeout (absolute ones ignore time namespaces). With DEFER_TASKRUN completions
+ * are delivered only in a wait: when the kernel flags such work, reap enters even though completions
+ * are there already, so that none waits behind those that completed inline.
+ */
+#include "common/base/units.h"
+#include "worker/io/engine.h"
+
+#include <errno.h>
+#include <liburing.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { IOVEC_MAX_BYTES = 1 << 30 }; /* the kernel's bound of one registered buffer */
+#define PAUSE_NS (1 * NS_PER_MS)    /* before the kernel is asked again after EAGAIN */
+
+struct uring {
+	/* Submission. */
+	unsigned *sq_tail_shared, *sq_array;
+	const unsigned *sq_flags;
+	struct io_uring_sqe *sqes; /* by command; the last is the fsync */
+	unsigned sq_tail, sq_mask;
+	unsigned pending; /* queued, not yet taken by the kernel */
+	unsigned depth;
+	/* Completion. */
+	unsigned *cq_head_shared;
+	const unsigned *cq_tail_shared;
+	const struct io_uring_cqe *cqes;
+	unsigned cq_head, cq_mask;
+	/* Entering. */
+	int enter_fd;
+	unsigned enter_flags; /* IORING_ENTER_REGISTERED_RING where that is possible */
+	struct io_uring_getevents_arg wait_arg;
+	struct __kernel_timespec wait_time;
+
+	bool is_made;
+	struct io_uring ring;
+};
+
+#if defined(__x86_64__)
+static inline long enter_syscall(long fd, long submit, long min, long flags, const void *arg,
+				 long arg_bytes)
+{
+	register long r10 __asm__("r10") = flags;
+	register const void *r8 __asm__("r8") = arg;
+	register long r9 __asm__("r9") = arg_bytes;
+	long ret;
+
+	__asm__ volatile("syscall"
+			 : "=a"(ret)
+			 : "a"(__NR_io_uring_enter), "D"(fd), "S"(submit), "d"(min), "r"(r10),
+			   "r"(r8), "r"(r9)
+			 : "rcx", "r11", "memory");
+	return ret;
+}
+#else
+static inline long enter_syscall(long fd, long submit, long min, long flags, const void *arg,
+				 long arg_bytes)
+{
+	long ret = syscall(__NR_io_uring_enter, fd, submit, min, flags, arg, arg_bytes);
+
+	return ret < 0 ? -errno : ret;
+}
+#endif
+
+/* Hands over what is pending and waits for `min` completions (0: does not wait). 0, or -errno when the
+ * ring is of no further use. */
+static inline int enter(struct uring *ur, unsigned min)
+{
+	unsigned flags =
+		ur->enter_flags | (min ? IORING_ENTER_GETEVENTS | IORING_ENTER_EXT_ARG : 0);
+	long ret = enter_syscall(ur->enter_fd, ur->pending, min, flags, min ? &ur->wait_arg : NULL,
+				 min ? sizeof(ur->wait_arg) : 0);
+	struct timespec pause = clock_timespec(PAUSE_NS);
+
+	if (likely(ret >= 0)) {
+		ur->pending -= (unsigned)ret;
+		return 0;
+	}
+	if (ret == -ETIME || ret == -EINTR)
+		return 0;
+	if (ret != -EAGAIN && ret != -EBUSY)
+		return (int)ret;
+	if (min)
+		clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
+	return 0;
+}
+
+static inline void queue(struct uring *ur, unsigned command)
+{
+	ur->sq_array[ur->sq_tail++ & ur->sq_mask] = command;
+}
+
+/* Release: the kernel reads the tail, then the entries before it. */
+static inline int flush(struct uring *ur, unsigned nr)
+{
+	__atomic_store_n(ur->sq_tail_shared, ur->sq_tail, __ATOMIC_RELEASE);
+	ur->pending += nr;
+	return enter(ur, 0);
+}
+
+static int uring_submit(void *state, const struct io_cmd *cmds, unsigned nr, uint64_t now_ns)
+{
+	struct uring *ur = state;
+	struct io_uring_sqe *sqes = ur->sqes;
+
+	(void)now_ns;
+	for (unsigned i = 0; i < nr; i++) {
+		sqes[cmds[i].command].off = cmds[i].offset;
+		queue(ur, cmds[i].command);
+	}
+	return flush(ur, nr);
+}
+
+static int uring_sync(void *state, uint64_t now_ns)
+{
+	struct uring *ur = state;
+
+	(void)now_ns;
+	queue(ur, 2 * ur->depth);
+	return flush(ur, 1);
+}
+
+static int uring_reap(void *state, struct io_done *done, unsigned min, uint64_t *now_ns)
+{
+	struct uring *ur = state;
+	unsigned head = ur->cq_head, mask = ur->cq_mask, nr;
+	unsigned flags = __atomic_load_n(ur->sq_flags, __ATOMIC_RELAXED);
+	const struct io_uring_cqe *cqes = ur->cqes;
+
+	/* Acquire: entries are read after the tail that covers them. */
+	nr = __atomic_load_n(ur->cq_tail_shared, __ATOMIC_ACQUIRE) - head;
+	if (nr < min || flags & (IORING_SQ_TASKRUN | IORING_SQ_CQ_OVERFLOW) || ur->pending) {
+		int ret = enter(ur, min);
+
+		if (unlikely(ret < 0))
+			return ret;
+		nr = __atomic_load_n(ur->cq_tail_shared, __ATOMIC_ACQUIRE) - head;
+	}
+	*now_ns = clock_mono_ns();
+	for (unsigned i = 0; i < nr; i++) {
+		const struct io_uring_cqe *cqe = &cqes[(head + i) & mask];
+
+		done[i] = (struct io_done) { .slot = (uint32_t)cqe->user_data, .result = cqe->res };
+	}
+	ur->cq_head = head + nr;
+	/* Release: the kernel may overwrite the entries once it sees the head. */
+	__atomic_store_n(ur->cq_head_shared, ur->cq_head, __ATOMIC_RELEASE);
+	return (int)nr;
+}
+
+static struct error *setup_error(int error, unsigned depth)
+{
+	switch (error) {
+	case ENOSYS:
+	case EPERM:
+		return error_new(ERR_REFUSED,
+				 "io_uring is not allowed here: %s; see sysctl "
+				 "kernel.io_uring_disabled, or use engine: psync",
+				 strerror(error));
+	case ENOMEM:
+		return error_new(ERR_NOMEM,
+				 "io_uring: no memory for a ring of depth %u; lower iodepth, or "
+				 "raise the limit of locked memory (ulimit -l)",
+				 depth);
+	default:
+		return error_new(ERR_IO, "io_uring: the ring cannot be made: %s", strerror(error));
+	}
+}
+
+/* The set-up that suits one thread per ring, or the best that this kernel knows. */
+static struct error *make_ring(struct uring *ur)
+{
+	static const unsigned candidates[] = {
+		IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN |
+			IORING_SETUP_COOP_TASKRUN | IORING_SETUP_TASKRUN_FLAG |
+			IORING_SETUP_SUBMIT_ALL,
+		IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_COOP_TASKRUN | IORING_SETUP_TASKRUN_FLAG |
+			IORING_SETUP_SUBMIT_ALL,
+		IORING_SETUP_COOP_TASKRUN | IORING_SETUP_TASKRUN_FLAG | IORING_SETUP_SUBMIT_ALL,
+		0,
+	};
+	int ret = -EINVAL;
+
+	for (size_t i = 0; i < array_size(candidates) && ret == -EINVAL; i++) {
+		struct io_uring_params params = { .flags = candidates[i] };
+
+		ret = io_uring_queue_init_params(2 * ur->depth + 1, &ur->ring, &params);
+		if (ret == 0 && !(params.features & IORING_FEAT_EXT_ARG)) {
+			io_uring_queue_exit(&ur->ring);
+			return error_new(ERR_REFUSED,
+					 "io_uring of this kernel has no timed wait; Linux 5.11 "
+					 "or later is needed, or engine: psync");
+		}
+	}
+	if (ret < 0)
+		return setup_error(-ret, ur->depth);
+	ur->is_made = true;
+	return NULL;
+}
+
+static void take_over_rings(struct uring *ur)
+{
+	struct io_uring_sq *sq = &ur->ring.sq;
+	struct io_uring_cq *cq = &ur->ring.cq;
+
+	ur->sq_tail_shared = sq->ktail;
+	ur->sq_array = sq->array;
+	ur->sq_flags = sq->kflags;
+	ur->sq_mask = *sq->kring_mask;
+	ur->sq_tail = *sq->ktail;
+	ur->sqes = sq->sqes;
+	ur->cq_head_shared = cq->khead;
+	ur->cq_tail_shared = cq->ktail;
+	ur->cq_mask = *cq->kring_mask;
+	ur->cq_head = *cq->khead;
+	ur->cqes = cq->cqes;
+	ur->enter_fd = ur->ring.ring_fd;
+	if (io_uring_register_ring_fd(&ur->ring) == 1) {
+		ur->enter_fd = ur->ring.enter_ring_fd;
+		ur->enter_flags = IORING_ENTER_REGISTERED_RING;
+	}
+	ur->wait_time.tv_nsec = (long long)ENGINE_WAIT_NS;
+	ur->wait_arg.ts = (uint64_t)(uintptr_t)&ur->wait_time;
+}
+
+static void warn_unregistered(const struct engine_env *env, int error)
+{
+	char all[UNITS_TEXT], limit[UNITS_TEXT];
+	struct rlimit memlock = { 0 };
+
+	if (error != ENOMEM) {
+		error_append(env->warnings,
+			     error_new(ERR_IO,
+				       "buffers are not registered with io_uring: %s; going on "
+				       "without, at some cost of CPU",
+				       strerror(error)));
+		return;
+	}
+	getrlimit(RLIMIT_MEMLOCK, &memlock);
+	units_human_bytes(all, (double)env->buffers->map_bytes);
+	units_human_bytes(limit, (double)memlock.rlim_cur);
+	error_append(
+		env->warnings,
+		error_new(ERR_NOMEM,
+			  "buffers (%s per thread) are not registered with io_uring: the limit "
+			  "of locked memory is %s; going on without, at some cost of CPU; raise "
+			  "it with ulimit -l or LimitMEMLOCK=",
+			  all, limit));
+}
+
+/* Buffers that one registered iovec takes: it is bounded, buffers are not cut. */
+static unsigned buffers_per_iovec(const struct buffers *b)
+{
+	return b->stride < IOVEC_MAX_BYTES ? (unsigned)(IOVEC_MAX_BYTES / b->stride) : 1;
+}
+
+static bool register_buffers(struct uring *ur, const struct engine_env *env)
+{
+	const struct buffers *b = env->buffers;
+	unsigned nr = b->nr_read + b->nr_write, per = buffers_per_iovec(b);
+	unsigned nr_iovecs = (nr + per - 1) / per;
+	_cleanup_free_ struct iovec *iovecs = xcalloc(nr_iovecs, sizeof(*iovecs));
+	int ret;
+
+	for (unsigned i = 0; i < nr_iovecs; i++) {
+		unsigned here = nr - i * per < per ? nr - i * per : per;
+
+		iovecs[i].iov_base = buffers_read(b, i * per);
+		iovecs[i].iov_len = here * b->stride;
+	}
+	ret = io_uring_register_buffers(&ur->ring, iovecs, nr_iovecs);
+	if (ret < 0)
+		warn_unregistered(env, -ret);
+	return ret == 0;
+}
+
+/* The SQE of every command, complete but for the offset. */
+static void fill_sqes(struct uring *ur, const struct engine_env *env, int fd, unsigned flags,
+		      bool fixed_buffers)
+{
+	const struct buffers *b = env->buffers;
+	unsigned per = buffers_per_iovec(b);
+	struct io_uring_sqe *sqe = &ur->sqes[2 * ur->depth];
+
+	for (unsigned i = 0; i < b->nr_read + b->nr_write; i++) {
+		bool is_write = i >= b->nr_read;
+		unsigned slot = is_write ? i - b->nr_read : i;
+		struct io_uring_sqe *io = &ur->sqes[is_write ? ur->depth + slot : slot];
+		void *data = buffers_read(b, i); /* they follow each other */
+
+		if (is_write && fixed_buffers)
+			io_uring_prep_write_fixed(io, fd, data, env->io_bytes, 0, (int)(i / per));
+		else if (is_write)
+			io_uring_prep_write(io, fd, data, env->io_bytes, 0);
+		else if (fixed_buffers)
+			io_uring_prep_read_fixed(io, fd, data, env->io_bytes, 0, (int)(i / per));
+		else
+			io_uring_prep_read(io, fd, data, env->io_bytes, 0);
+		io->flags |= (uint8_t)flags;
+		io->user_data = slot;
+	}
+	io_uring_prep_fsync(sqe, fd, 0);
+	sqe->flags |= (uint8_t)flags;
+	sqe->user_data = 0;
+}
+
+static struct error *uring_init(void *state, const struct engine_env *env)
+{
+	struct uring *ur = state;
+	struct error *err;
+	bool fixed_file;
+
+	ur->depth = env->depth;
+	err = make_ring(ur);
+	if (err)
+		return err;
+	take_over_rings(ur);
+	fixed_file = io_uring_register_files(&ur->ring, &env->fd, 1) == 0;
+	fill_sqes(ur, env, fixed_file ? 0 : env->fd, fixed_file ? IOSQE_FIXED_FILE : 0,
+		  register_buffers(ur, env));
+	return NULL;
+}
+
+static void uring_fini(void *state)
+{
+	struct uring *ur = state;
+
+	if (ur->is_made)
+		io_uring_queue_exit(&ur->ring);
+	ur->is_made = false;
+}
+
+const struct engine_ops engine_uring = {
+	.name = "io_uring",
+	.help = "asynchronous, iodepth I/Os in flight per thread",
+	.caps = ENGINE_ASYNC | ENGINE_SPLIT,
+	.state_size = sizeof(struct uring),
+	.init = uring_init,
+	.submit = uring_submit,
+	.sync = uring_sync,
+	.reap = uring_reap,
+	.fini = uring_fini,
+};

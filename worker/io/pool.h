@@ -25,6 +25,8 @@ struct io_thread_spec {
 	uint64_t block_bytes; /* the target's logical block size: alignment of buffers */
 	uint64_t thread; /* number in the fleet: seeds the generator and marks written blocks */
 	uint64_t seed;   /* of the job */
+	unsigned
+		reap_min; /* completions to wait for at once; 0: 1, which keeps the depth fullest */
 };
 
 struct pool;
@@ -33,6 +35,9 @@ struct pool;
  * gate. Returns when all of them stand there, or with every error and no thread left. */
 struct error *pool_new(const struct io_thread_spec *specs, size_t nr, struct stats_block *stats,
 		       struct pool **ret) _must_check_;
+/* What was not had as wanted and is done without (buffers that could not be registered, say): a list
+ * without repetitions, NULL when there is nothing to say. Borrowed. */
+const struct error *pool_warnings(const struct pool *pool);
 /* Opens the gate: the first I/O of every thread is submitted at start_ns (this clock), never before. */
 void pool_start(struct pool *pool, uint64_t start_ns);
 /* Submit nothing more, wait for what is in flight, end. Threads at the gate just end. */
@@ -40,7 +45,7 @@ void pool_stop(struct pool *pool);
 /* Descriptor that becomes readable (eventfd) when the last thread has ended. */
 int pool_done_fd(const struct pool *pool);
 bool pool_is_done(const struct pool *pool);
-/* Joins the threads (waits for them) and frees everything. */
+/* Stops what still runs, joins the threads (waits for their I/O) and frees everything; NULL is fine. */
 void pool_destroy(struct pool **self_p);
 
 #endif

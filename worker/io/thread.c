@@ -1,1 +1,357 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Design notes. A thread's time is cut into segments: ramp, window, drain. A segment is nothing but
+ * where `account` points and when it ends (edge_ns); crossing an edge happens out of the hot loop, before
+ * the completions that showed it are accounted, so each completion counts where its instant lies.
+ *
+ * Window rules. W0 = start + ramp_time, W1 = W0 + runtime. A time-based job submits in [start, W1); its
+ * ramp I/O that is in flight at W0 counts when it completes, in the window. A size-bound job moves
+ * exactly its bytes in the window: its ramp ends at W0 with a wait for what is in flight, and the window
+ * begins then, with a new pass. Stop, the lease's end and errors close the window at the instant at
+ * which the thread saw them; what completes later is drain.
+ */
+#include "worker/io/thread.h"
+
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+unsigned thread_depth(const struct io_thread_spec *spec)
+{
+	const struct engine_ops *ops = engine_of(spec->job->engine, spec->simulated);
+
+	return ops->caps & ENGINE_ASYNC ? (unsigned)spec->job->iodepth : 1;
+}
+
+struct buffers_spec thread_buffers_spec(const struct io_thread_spec *spec)
+{
+	return (struct buffers_spec) {
+		.depth = thread_depth(spec),
+		/* A simulated device moves no data. */
+		.reads = job_reads(spec->job) && !spec->simulated,
+		.writes = job_writes(spec->job) && !spec->simulated,
+		.io_bytes = spec->job->bs,
+		.block_bytes = spec->block_bytes,
+		.writer = spec->thread,
+		.seed = spec->job->randseed,
+	};
+}
+
+/* Touches every page of the shared cells, so that the first I/O of each kind does not fault. */
+static void fault_in(void *at, size_t bytes)
+{
+	size_t step = 4096 / sizeof(uint64_t);
+	uint64_t *word = at;
+
+	for (size_t i = 0; i < bytes / sizeof(*word); i += step)
+		cell_add(&word[i], 0);
+}
+
+static void setup_job(struct io_thread *th)
+{
+	const struct job *job = th->spec.job;
+	uint64_t seed = seed_mix(th->spec.seed, th->spec.thread);
+	enum offsets_order order = !job_is_random(job) ? OFFSETS_SEQUENTIAL
+				   : job->norandommap  ? OFFSETS_DRAWN
+						       : OFFSETS_PERMUTED;
+
+	offsets_init(&th->offsets, order, th->spec.range, job->bs, seed);
+	th->io_bytes = (uint32_t)job->bs;
+	th->mix_random = seed_mix(seed, UINT64_MAX) | 1;
+	th->mix_share = (uint64_t)(job->rwmixread / 100.0 * 0x1p32);
+	th->writes_to_sync = job->fsync && job_writes(job) ? job->fsync : UINT64_MAX;
+	if (!th->reap_min)
+		th->reap_min = 1;
+}
+
+static void setup_slots(struct io_thread *th)
+{
+	enum direction dir = job_reads(th->spec.job) ? DIR_READ : DIR_WRITE;
+
+	th->nr_free = th->depth;
+	for (unsigned i = 0; i < th->depth; i++) {
+		th->free_slots[i] = th->depth - 1 - i;
+		slot_describe(&th->slots[i], th->io_bytes, dir);
+	}
+}
+
+static bool allocate(struct io_thread *th)
+{
+	size_t state_bytes = (th->ops->state_size + CACHELINE - 1) / CACHELINE * CACHELINE;
+
+	th->after_submit = calloc(th->depth, sizeof(*th->after_submit));
+	th->free_slots = calloc(th->depth, sizeof(*th->free_slots));
+	th->cmds = calloc(th->depth, sizeof(*th->cmds));
+	th->done = calloc(th->depth, sizeof(*th->done));
+	th->scratch = calloc(DIR_COUNT, sizeof(*th->scratch));
+	th->engine = aligned_alloc(CACHELINE, state_bytes);
+	if (th->engine)
+		memset(th->engine, 0, state_bytes);
+	return th->after_submit && th->free_slots && th->cmds && th->done && th->scratch &&
+	       th->engine;
+}
+
+struct error *thread_setup(struct io_thread *th)
+{
+	struct buffers_spec buffers = thread_buffers_spec(&th->spec);
+	struct error *err;
+
+	prctl(PR_SET_TIMERSLACK, 1);
+	th->depth = thread_depth(&th->spec);
+	th->ops = engine_of(th->spec.job->engine, th->spec.simulated);
+	th->loop = loop_choose(th->spec.job, th->ops);
+	if (!allocate(th))
+		return error_new(ERR_NOMEM, "out of memory for an I/O thread");
+	setup_job(th);
+	setup_slots(th);
+	fault_in(th->stats->dir, sizeof(th->stats->dir));
+	fault_in(th->scratch, DIR_COUNT * sizeof(*th->scratch));
+	err = buffers_init(&th->buffers, &buffers);
+	if (err)
+		return err;
+	th->env = (struct engine_env) {
+		.target = th->spec.target,
+		.fd = th->spec.fd,
+		.depth = th->depth,
+		.io_bytes = th->io_bytes,
+		.buffers = &th->buffers,
+		.latency_ns = th->spec.latency_ns,
+		.warnings = &th->warnings,
+	};
+	return th->ops->init(th->engine, &th->env);
+}
+
+void thread_fini(struct io_thread *th)
+{
+	if (th->engine)
+		th->ops->fini(th->engine);
+	free(th->engine);
+	th->engine = NULL;
+	/* I/O that never came back may still write here; the process ends soon, and with it the memory. */
+	if (th->free_slots && !thread_in_flight(th))
+		buffers_fini(&th->buffers);
+	free(th->after_submit);
+	free(th->free_slots);
+	free(th->cmds);
+	free(th->done);
+	free(th->scratch);
+}
+
+static void enter_segment(struct io_thread *th, enum segment segment)
+{
+	th->segment = segment;
+	for (int dir = 0; dir < DIR_COUNT; dir++) {
+		struct direction_cells *d = &th->stats->dir[dir], *ramp = &th->scratch[dir];
+		struct counts *c = &d->counts;
+
+		switch (segment) {
+		case SEGMENT_RAMP:
+			th->account[dir] = (struct account) {
+				&c->ramp_ios, &c->ramp_bytes, &ramp->end_ns,
+				&ramp->lat,   &ramp->clat,    &ramp->slat,
+			};
+			break;
+		case SEGMENT_WINDOW:
+			th->account[dir] = (struct account) {
+				&c->ios, &c->bytes, &d->end_ns, &d->lat, &d->clat, &d->slat,
+			};
+			break;
+		case SEGMENT_DRAIN:
+			th->account[dir] = (struct account) {
+				&c->drain_ios, &c->drain_bytes, &ramp->end_ns,
+				&d->lat,       &d->clat,        &d->slat,
+			};
+			break;
+		}
+	}
+}
+
+/* I/O in flight at the window's begin completes in it: so its slat belongs there too. */
+static void carry_slat(struct io_thread *th)
+{
+	if (!(th->ops->caps & ENGINE_SPLIT))
+		return;
+	for (unsigned i = 0; i < th->depth; i++) {
+		const struct io_slot *s = &th->slots[i];
+
+		if (s->submitted_ns && s->direction != DIR_SYNC)
+			hist_cells_record(th->account[s->direction].slat,
+					  th->after_submit[i] - s->submitted_ns, 1);
+	}
+}
+
+static void begin_window(struct io_thread *th, uint64_t begin_ns)
+{
+	const struct job *job = th->spec.job;
+
+	enter_segment(th, SEGMENT_WINDOW);
+	carry_slat(th);
+	getrusage(RUSAGE_THREAD, &th->usage_begin);
+	th->edge_ns = th->window_end_ns;
+	cell_set(&th->stats->begin_ns, begin_ns);
+	if (job->time_based)
+		return;
+	th->budget = (job->io_size ? job->io_size : th->spec.range.bytes) / job->bs;
+	if (th->offsets.left != th->offsets.nr_blocks)
+		offsets_next_pass(&th->offsets);
+}
+
+static uint64_t timeval_ns(struct timeval end, struct timeval begin)
+{
+	int64_t us = (end.tv_sec - begin.tv_sec) * 1000000 + end.tv_usec - begin.tv_usec;
+
+	return (uint64_t)us * NS_PER_US;
+}
+
+static void end_window(struct io_thread *th, uint64_t end_ns)
+{
+	struct thread_stats *t = th->stats;
+	struct rusage now, *begin = &th->usage_begin;
+
+	enter_segment(th, SEGMENT_DRAIN);
+	getrusage(RUSAGE_THREAD, &now);
+	cell_set(&t->cpu_usr_ns, timeval_ns(now.ru_utime, begin->ru_utime));
+	cell_set(&t->cpu_sys_ns, timeval_ns(now.ru_stime, begin->ru_stime));
+	cell_set(&t->ctx,
+		 (uint64_t)(now.ru_nvcsw - begin->ru_nvcsw + now.ru_nivcsw - begin->ru_nivcsw));
+	cell_set(&t->majf, (uint64_t)(now.ru_majflt - begin->ru_majflt));
+	cell_set(&t->minf, (uint64_t)(now.ru_minflt - begin->ru_minflt));
+	cell_set(&t->end_ns, end_ns);
+	cell_set(&t->state, THREAD_DRAINING);
+}
+
+/* Nothing more may be submitted, whatever the time of the job. */
+static bool is_halted(const struct io_thread *th)
+{
+	return th->error || th->now_ns >= cell_get(&th->block->deadline_ns) ||
+	       cell_get(&th->block->stop);
+}
+
+/* Crosses the edges that the last reading reached. True: the thread may go on submitting. */
+static bool cross_edges(struct io_thread *th)
+{
+	const struct job *job = th->spec.job;
+	uint64_t now = th->now_ns;
+	bool halt = is_halted(th);
+
+	if (th->segment == SEGMENT_RAMP && halt)
+		th->stopped = true;
+	else if (th->segment == SEGMENT_RAMP && now >= th->edge_ns && job->time_based)
+		begin_window(th, th->edge_ns);
+	if (th->segment == SEGMENT_WINDOW && (halt || now >= th->window_end_ns)) {
+		th->stopped = now < th->window_end_ns;
+		end_window(th, th->stopped ? now : th->window_end_ns);
+	}
+	return th->segment == SEGMENT_WINDOW ||
+	       (th->segment == SEGMENT_RAMP && !th->stopped && now < th->edge_ns);
+}
+
+/* Waits until nothing is in flight. What hangs keeps the thread here, and its slots tell what it is. */
+static void drain(struct io_thread *th)
+{
+	while (thread_in_flight(th) && !th->engine_broken && loop_reap(th)) {
+		cross_edges(th);
+		loop_account(th);
+	}
+}
+
+/* One fsync, with nothing else in flight. */
+static void sync_now(struct io_thread *th)
+{
+	struct io_slot *s = &th->slots[0];
+	uint32_t bytes = s->bytes, direction = s->direction;
+
+	if (loop_sync(th) == 0)
+		drain(th);
+	if (thread_in_flight(th))
+		return;
+	slot_describe(s, bytes, direction);
+}
+
+/* Submits and reaps until the segment in which it begins, and those after it, allow no more. */
+static void run_segments(struct io_thread *th)
+{
+	const struct job *job = th->spec.job;
+
+	while (cross_edges(th)) {
+		loop_account(th);
+		if (th->loop->run(th) != LOOP_IDLE)
+			continue;
+		if (th->writes_to_sync) /* the budget is used up */
+			return;
+		sync_now(th);
+		th->writes_to_sync = job->fsync;
+	}
+	loop_account(th);
+}
+
+/* The first submission, after which the priority of the start is given back. */
+static void first_submit(struct io_thread *th, const struct passage *passage)
+{
+	struct thread_stats *t = th->stats;
+
+	th->now_ns = passage->now_ns;
+	cell_set(&t->late_wake_ns, passage->now_ns - passage->start_ns);
+	cell_set(&t->realtime, passage->is_realtime);
+	cell_set(&t->state, THREAD_RUNNING);
+	if (cross_edges(th) && th->loop->submit(th) > 0) {
+		cell_set(&t->first_io_ns, passage->now_ns);
+		cell_set(&t->depth_max, thread_in_flight(th));
+	}
+	gate_drop_priority(passage);
+}
+
+static void begin(struct io_thread *th, uint64_t start_ns)
+{
+	const struct job *job = th->spec.job;
+	uint64_t ramp_end_ns = start_ns + job->ramp_time_ns;
+
+	th->budget = UINT64_MAX;
+	th->window_end_ns = job->runtime_ns ? ramp_end_ns + job->runtime_ns : UINT64_MAX;
+	th->edge_ns = ramp_end_ns;
+	if (job->ramp_time_ns)
+		enter_segment(th, SEGMENT_RAMP);
+	else
+		begin_window(th, start_ns);
+}
+
+/* fsync after the last write: inside the run's time. */
+static void end_sync(struct io_thread *th)
+{
+	const struct job *job = th->spec.job;
+
+	if (!job->end_fsync || !job_writes(job) || th->stopped || is_halted(th) ||
+	    thread_in_flight(th))
+		return;
+	enter_segment(th, SEGMENT_WINDOW);
+	th->window_end_ns = UINT64_MAX; /* it counts in full, however late it ends */
+	sync_now(th);
+	end_window(th, th->now_ns);
+}
+
+void thread_run(struct io_thread *th)
+{
+	struct thread_stats *t = th->stats;
+	struct passage passage;
+
+	if (gate_pass(th->gate, !th->crowded, &passage)) {
+		begin(th, passage.start_ns);
+		first_submit(th, &passage);
+		run_segments(th);
+		if (th->segment == SEGMENT_RAMP && !th->stopped) { /* size-bound */
+			drain(th);
+			if (!th->stopped) {
+				begin_window(th, th->now_ns);
+				run_segments(th);
+			}
+		}
+		if (th->segment == SEGMENT_RAMP) { /* stopped in it: an empty window */
+			cell_set(&t->begin_ns, th->now_ns);
+			cell_set(&t->end_ns, th->now_ns);
+		}
+		if (th->segment == SEGMENT_WINDOW)
+			end_window(th, th->now_ns);
+		drain(th);
+		end_sync(th);
+	}
+	__atomic_store_n(&t->state, THREAD_DONE, __ATOMIC_RELEASE);
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* buffers.h - the memory that one thread's I/O moves: one buffer per slot and direction.
+ *
+ * Each is aligned to the page and to the target's block, faulted in, and its own for the life of the
+ * thread. Reads and writes of a mixed job have buffers of their own, so that what is read never becomes
+ * what is written.
+ *
+ * Write buffers hold random bytes, and every STAMP_CHUNK of a write carries a stamp, {writer, sequence}:
+ * no two blocks that a fleet writes are equal.
+ */
+#ifndef SALVO_IO_BUFFERS_H
+#define SALVO_IO_BUFFERS_H
+
+#include "common/base/error.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { STAMP_CHUNK = 4096 };
+
+struct stamp {
+	uint64_t writer;   /* number of the thread in the fleet */
+	uint64_t sequence; /* of the chunk, from 1 */
+};
+
+struct buffers {
+	void *map; /* one mapping: slack for alignment, the read buffers, then the write buffers */
+	char *base;
+	size_t map_bytes, stride;
+	unsigned nr_read, nr_write;
+	unsigned nr_stamps; /* stamps in one write */
+};
+
+/* What a job's thread asks for. */
+struct buffers_spec {
+	unsigned depth;
+	bool reads, writes;
+	uint64_t io_bytes, block_bytes;
+	uint64_t writer, seed;
+};
+
+/* Bytes that buffers_init will map; UINT64_MAX when that does not fit in 64 bits. */
+uint64_t buffers_need(const struct buffers_spec *spec);
+/* Bytes of memory that this host can give now, swap apart; UINT64_MAX where the kernel does not say. */
+uint64_t buffers_available(void);
+/* Maps, faults in and fills them. */
+struct error *buffers_init(struct buffers *b, const struct buffers_spec *spec) _must_check_;
+void buffers_fini(struct buffers *b);
+
+static inline char *buffers_read(const struct buffers *b, unsigned slot)
+{
+	return b->base + slot * b->stride;
+}
+
+static inline char *buffers_write(const struct buffers *b, unsigned slot)
+{
+	return b->base + (b->nr_read + slot) * b->stride;
+}
+
+/* Hot: gives every chunk of a slot's next write a sequence number of its own. The writer stands already. */
+static inline void buffers_stamp(const struct buffers *b, unsigned slot, uint64_t *sequence)
+{
+	char *at = buffers_write(b, slot);
+
+	for (unsigned i = 0; i < b->nr_stamps; i++, at += STAMP_CHUNK)
+		((struct stamp *)at)->sequence = ++*sequence;
+}
+
+#endif

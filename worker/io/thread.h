@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* thread.h - one I/O thread: set up, through the gate, its segments, its end.
+ *
+ * Private to pool.c, thread.c and loop.c. Everything here belongs to the I/O thread between its creation
+ * and its join; others read thread_stats and io_slots.
+ */
+#ifndef SALVO_IO_THREAD_H
+#define SALVO_IO_THREAD_H
+
+#include "worker/io/gate.h"
+#include "worker/io/offsets.h"
+#include "worker/io/pool.h"
+
+#include <sys/resource.h>
+
+/* Why the hot loop came back. */
+enum loop_exit {
+	LOOP_EDGE, /* the clock reached edge_ns or the lease's end, or stop is set; a reap is unaccounted */
+	LOOP_IDLE, /* nothing in flight and nothing to submit: the budget is used up, or fsync is due */
+	LOOP_ERROR, /* an I/O ended with an error, or the engine with -errno */
+};
+
+/* Where a segment counts: cells of the shared block, or scratch where the ramp's are not wanted. */
+struct account {
+	uint64_t *ios, *bytes, *end_ns;
+	struct hist_cells *lat, *clat, *slat;
+};
+
+enum segment { SEGMENT_RAMP, SEGMENT_WINDOW, SEGMENT_DRAIN };
+
+struct io_thread {
+	/* Read and written per I/O. */
+	struct io_slot *slots;  /* in the shared block */
+	uint64_t *after_submit; /* per slot: the reading after its submission */
+	uint32_t *free_slots;   /* a stack */
+	struct io_cmd *cmds;    /* of the batch being submitted */
+	struct io_done *done;   /* of the last reap */
+	struct buffers buffers;
+	uint64_t sequence;   /* of the last stamp written */
+	uint64_t mix_random; /* draws the directions of a mixed job */
+	uint64_t mix_share;  /* a draw below it, of 2^32, is a read */
+	uint32_t io_bytes;   /* of each read and write */
+
+	/* Read and written per batch. */
+	unsigned depth, nr_free, reap_min;
+	unsigned nr_done;        /* in done[], not yet accounted */
+	uint64_t now_ns;         /* the last reap's reading */
+	uint64_t edge_ns;        /* the segment's end */
+	uint64_t budget;         /* I/Os that may still be submitted */
+	uint64_t writes_to_sync; /* writes until fsync is due */
+	const struct engine_ops *ops;
+	void *engine;
+	const struct loop_ops *loop;
+	struct offsets offsets;
+	struct account account[DIR_COUNT];
+	struct thread_stats *stats;
+	const struct stats_block *block;
+	int error; /* -errno that ends the thread: of an I/O or of the engine */
+	bool engine_broken;
+	unsigned retries; /* EAGAIN and EINTR since the last success */
+
+	/* Cold. */
+	enum segment segment;
+	bool stopped; /* before its time: stop, the lease's end, an error */
+	uint64_t window_end_ns;
+	struct rusage usage_begin;
+	struct direction_cells *scratch; /* where the ramp's distributions go; one per direction */
+	struct io_thread_spec spec;
+	struct engine_env env;
+	struct gate *gate;
+	bool crowded; /* the pool has more threads than the host CPUs: never spin */
+	struct error *err, *warnings;
+};
+
+/* Cold, on the I/O thread: everything up to the gate. The caller has set spec, stats, slots, block, gate
+ * and crowded. thread_fini, on the same thread, accepts a half-built one; err and warnings stay. */
+struct error *thread_setup(struct io_thread *th) _must_check_;
+void thread_fini(struct io_thread *th);
+/* From the gate's opening to the end. */
+void thread_run(struct io_thread *th);
+/* The I/Os that the thread keeps in flight: the job's depth, 1 for an engine without a queue. */
+unsigned thread_depth(const struct io_thread_spec *spec);
+struct buffers_spec thread_buffers_spec(const struct io_thread_spec *spec);
+
+/* loop.c: the variants of the hot loop. */
+struct loop_ops {
+	/* Submits, reaps, accounts until there is a reason to come back. Not to be called when loop_is_due. */
+	enum loop_exit (*run)(struct io_thread *th);
+	/* Its first half alone: how many I/Os were submitted, or -1 when the engine broke. */
+	int (*submit)(struct io_thread *th);
+};
+const struct loop_ops *loop_choose(const struct job *job, const struct engine_ops *engine);
+/* Starts an fsync on slot 0; only when nothing is in flight. 0, or -errno when the engine broke. */
+int loop_sync(struct io_thread *th);
+/* Reaps at least one completion (or none within the engine's wait) into done[]; false: the engine broke. */
+bool loop_reap(struct io_thread *th);
+/* Accounts done[0..nr_done) to the current segment; any direction, any segment. */
+void loop_account(struct io_thread *th);
+/* At the last reading: is the segment's end or the lease's end reached, or stop set? */
+bool loop_is_due(const struct io_thread *th);
+
+static inline void slot_describe(struct io_slot *s, uint32_t bytes, uint32_t direction)
+{
+	__atomic_store_n(&s->bytes, bytes, __ATOMIC_RELAXED);
+	__atomic_store_n(&s->direction, direction, __ATOMIC_RELAXED);
+}
+
+static inline unsigned thread_in_flight(const struct io_thread *th)
+{
+	return th->depth - th->nr_free;
+}
+
+#endif
