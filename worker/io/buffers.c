@@ -80,8 +80,9 @@ struct error *buffers_init(struct buffers *b, const struct buffers_spec *spec)
 		.map_bytes = buffers_need(spec),
 		.nr_read = spec->reads ? spec->depth : 0,
 		.nr_write = spec->writes ? spec->depth : 0,
-		.nr_stamps =
-			(unsigned)(spec->io_bytes / STAMP_CHUNK) + (tail >= sizeof(struct stamp)),
+		.nr_stamps = spec->writes ? (unsigned)(spec->io_bytes / STAMP_CHUNK) +
+						    (tail >= sizeof(struct stamp))
+					  : 0,
 	};
 	if (!b->map_bytes)
 		return NULL;
