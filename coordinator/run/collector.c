@@ -10,6 +10,7 @@ struct collector {
 	struct ready_devices *ready; /* one per host of the plan, of the step at hand */
 	bool is_running;             /* between begin and end */
 	struct step_sums step;
+	uint64_t step_start_ns;
 	bool has_started;
 	uint64_t run_start_ns; /* of the first step, on the coordinator's clock */
 	uint64_t errors;       /* of the steps that have ended */
@@ -108,6 +109,8 @@ void collector_clock(struct collector *c, size_t host, int64_t offset_ns, uint64
 	h->clock_offset_ns = offset_ns;
 	h->clock_error_ns = error_ns;
 	h->clock_drift_ppb = drift_ppb;
+	if (c->is_running)
+		step_sums_clock(&c->step, host, offset_ns, error_ns, c->step_start_ns);
 }
 
 void collector_begin(struct collector *c, size_t step, uint64_t start_ns)
@@ -115,6 +118,7 @@ void collector_begin(struct collector *c, size_t step, uint64_t start_ns)
 	assert(!c->is_running && step < c->plan->nr_steps);
 	step_sums_init(&c->step, c->plan, step, start_ns, &c->result);
 	c->is_running = true;
+	c->step_start_ns = start_ns;
 	if (!c->has_started)
 		c->run_start_ns = start_ns;
 	c->has_started = true;
@@ -144,22 +148,15 @@ void collector_ready(struct collector *c, size_t host, const struct msg_ready *r
 struct error *collector_sample(struct collector *c, size_t host, const struct msg_sample *s)
 {
 	if (!c->is_running)
-		return error_new(ERR_PROTOCOL, "%s: sent a sample while nothing runs",
-				 c->result.hosts[host].name);
+		return error_new(ERR_PROTOCOL, "sent a sample while nothing runs");
 	return step_sums_sample(&c->step, host, s);
 }
 
 struct error *collector_done(struct collector *c, size_t host, const struct msg_done *d)
 {
-	struct error *err;
-
 	if (!c->is_running)
-		return error_new(ERR_PROTOCOL, "%s: sent totals while nothing runs",
-				 c->result.hosts[host].name);
-	err = step_sums_done(&c->step, host, d);
-	if (!err && d->nr_stuck)
-		c->result.hosts[host].state = HOST_HUNG;
-	return err;
+		return error_new(ERR_PROTOCOL, "sent totals while nothing runs");
+	return step_sums_done(&c->step, host, d);
 }
 
 void collector_lost(struct collector *c, size_t host, enum host_state state, uint64_t at_ns)

@@ -131,6 +131,17 @@ void step_sums_init(struct step_sums *s, const struct plan *plan, size_t step, u
 		make_host(s, i, start_ns);
 }
 
+void step_sums_clock(struct step_sums *s, size_t host, int64_t offset_ns, uint64_t error_ns,
+		     uint64_t start_ns)
+{
+	struct host_sums *h = &s->hosts[host];
+
+	if (h->nr_samples || h->is_done)
+		return;
+	h->start_ns = start_ns + (uint64_t)offset_ns;
+	h->clock_error_ns = error_ns;
+}
+
 static void host_fini(struct host_sums *h)
 {
 	for (size_t i = 0; h->work && i < h->work->nr_members; i++) {
@@ -173,38 +184,35 @@ static bool decode_hist(struct hist *to, const uint8_t *data, size_t len)
 	return true;
 }
 
-static struct error *add_row(const struct host_sums *h, const struct member_row *row,
-			     struct direction_sum *to)
+static struct error *add_row(const struct member_row *row, struct direction_sum *to)
 {
 	to += row->direction;
 	counts_merge(&to->counts, &row->counts);
 	if (!decode_hist(&to->lat, row->lat, row->lat_len) ||
 	    !decode_hist(&to->clat, row->clat, row->clat_len) ||
 	    !decode_hist(&to->slat, row->slat, row->slat_len))
-		return error_new(ERR_PROTOCOL, "%s: sent bytes that are no histogram", h->name);
+		return error_new(ERR_PROTOCOL, "sent bytes that are no histogram");
 	return NULL;
 }
 
 static struct error *check_row(const struct host_sums *h, const struct member_row *row)
 {
 	if (row->member >= h->work->nr_members)
-		return error_new(ERR_PROTOCOL, "%s: sent numbers of a member that it does not have",
-				 h->name);
+		return error_new(ERR_PROTOCOL, "sent numbers of a member that it does not have");
 	if (row->direction < 0 || row->direction >= DIR_COUNT)
-		return error_new(ERR_PROTOCOL, "%s: sent numbers of an unknown direction", h->name);
+		return error_new(ERR_PROTOCOL, "sent numbers of an unknown direction");
 	return NULL;
 }
 
 static struct error *check_sample(const struct host_sums *h, const struct msg_sample *m)
 {
 	if (!h->work || h->is_done || h->is_lost)
-		return error_new(ERR_PROTOCOL, "%s: sent a sample out of turn", h->name);
+		return error_new(ERR_PROTOCOL, "sent a sample out of turn");
 	if (m->sequence < h->next_sequence)
-		return error_new(ERR_PROTOCOL, "%s: sent sample %llu again", h->name,
+		return error_new(ERR_PROTOCOL, "sent sample %llu again",
 				 (unsigned long long)m->sequence);
 	if (m->to_ns < m->from_ns || m->interval < -1 || m->interval >= INTERVAL_MAX)
-		return error_new(ERR_PROTOCOL, "%s: sent a sample with impossible instants",
-				 h->name);
+		return error_new(ERR_PROTOCOL, "sent a sample with impossible instants");
 	for (size_t i = 0; i < m->nr_rows; i++) {
 		struct error *err = check_row(h, &m->rows[i]);
 
@@ -269,7 +277,7 @@ struct error *step_sums_sample(struct step_sums *s, size_t host, const struct ms
 	if (err)
 		return err;
 	for (size_t i = 0; i < m->nr_rows; i++) {
-		err = add_row(h, &m->rows[i], h->members[m->rows[i].member].dir);
+		err = add_row(&m->rows[i], h->members[m->rows[i].member].dir);
 		if (err)
 			return err;
 		s->errors += m->rows[i].counts.errors;
@@ -371,7 +379,7 @@ static struct error *take_rows(struct host_sums *h, const struct msg_done *m,
 		struct error *err = check_row(h, &m->rows[i]);
 
 		if (!err)
-			err = add_row(h, &m->rows[i], totals + m->rows[i].member * DIR_COUNT);
+			err = add_row(&m->rows[i], totals + m->rows[i].member * DIR_COUNT);
 		if (err)
 			return err;
 	}
@@ -381,20 +389,17 @@ static struct error *take_rows(struct host_sums *h, const struct msg_done *m,
 static struct error *check_done(const struct host_sums *h, const struct msg_done *m)
 {
 	if (!h->work || h->is_done || h->is_lost)
-		return error_new(ERR_PROTOCOL, "%s: sent totals out of turn", h->name);
+		return error_new(ERR_PROTOCOL, "sent totals out of turn");
 	for (size_t i = 0; i < m->nr_members; i++)
 		if (m->members[i].member >= h->work->nr_members)
 			return error_new(ERR_PROTOCOL,
-					 "%s: sent totals of a member that it does not have",
-					 h->name);
+					 "sent totals of a member that it does not have");
 	for (size_t i = 0; i < m->nr_devices; i++)
 		if (m->devices[i].target >= h->work->nr_targets)
-			return error_new(ERR_PROTOCOL, "%s: sent counters of an unknown target",
-					 h->name);
+			return error_new(ERR_PROTOCOL, "sent counters of an unknown target");
 	for (size_t i = 0; i < m->nr_stuck; i++)
 		if (m->stuck[i].target >= h->work->nr_targets)
-			return error_new(ERR_PROTOCOL, "%s: sent I/Os of an unknown target",
-					 h->name);
+			return error_new(ERR_PROTOCOL, "sent I/Os of an unknown target");
 	return NULL;
 }
 

@@ -71,6 +71,10 @@ struct step_sums {
 void step_sums_init(struct step_sums *s, const struct plan *plan, size_t step, uint64_t start_ns,
 		    struct result *result);
 void step_sums_fini(struct step_sums *s);
+/* The clock with which START was sent, when it became known only after step_sums_init; later news about it
+ * do not move the instants of this step. */
+void step_sums_clock(struct step_sums *s, size_t host, int64_t offset_ns, uint64_t error_ns,
+		     uint64_t start_ns);
 struct error *step_sums_sample(struct step_sums *s, size_t host,
 			       const struct msg_sample *m) _must_check_;
 struct error *step_sums_done(struct step_sums *s, size_t host,
