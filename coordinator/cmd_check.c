@@ -58,8 +58,12 @@ static void print_points(const struct plan *plan, FILE *out)
 		fputc('\n', out);
 	}
 	print_label("points", out);
-	fprintf(out, "%zu, %s\n", plan->nr_points,
-		sc->repeat == 1 ? "each measured once" : "each measured several times");
+	fprintf(out, "%zu, measured ", plan->nr_points);
+	if (sc->repeat > 1)
+		fprintf(out, "%" PRIu64 " times%s\n", sc->repeat,
+			plan->nr_points > 1 ? " each" : "");
+	else
+		fprintf(out, "once\n");
 	for (size_t p = 0; sc->nr_sweep && p < plan->nr_points && p < POINTS_SHOWN; p++) {
 		_cleanup_free_ char *text = plan_point_text(plan, p);
 
@@ -70,8 +74,6 @@ static void print_points(const struct plan *plan, FILE *out)
 		print_label("", out);
 		fprintf(out, "and %zu more\n", plan->nr_points - POINTS_SHOWN);
 	}
-	print_label("repeat", out);
-	fprintf(out, "%" PRIu64 "\n", sc->repeat);
 }
 
 static void print_times(const struct plan *plan, FILE *out)

@@ -4,29 +4,21 @@
 /* clang-format off */
 const struct command commands[] = {
 	{ .name = "run", .args = "SCENARIO", .bit = COMMAND_RUN, .min_args = 1, .max_args = 1, .run = cmd_run,
-	  .help = "Run a scenario and print its report",
-	  .more = "The report goes to stdout, progress to stderr, and everything is kept in a result\n"
-		  "directory. Without hosts, here or in the scenario, it runs on this one." },
+	  .help = "Run a scenario; the report goes to stdout, everything is kept in a folder",
+	  .more = "Without hosts the workload runs on a worker that is started for it on this machine.\n"
+		  "Ctrl-C stops in order and reports what was measured; a second one leaves at once." },
 	{ .name = "check", .args = "SCENARIO", .bit = COMMAND_CHECK, .min_args = 1, .max_args = 1, .run = cmd_check,
 	  .help = "Check a scenario and print what running it would do",
 	  .more = "Prints the points, phases, jobs, hosts and targets, how much can be written where, and\n"
 		  "how long it takes. Writes nothing and opens no device; workers are asked what they see." },
-	{ .name = "hosts", .args = "", .bit = COMMAND_HOSTS, .run = cmd_hosts,
-	  .help = "Look at workers: reachable, version, kernel, clock, busy or free" },
-	{ .name = "keygen", .args = "worker|coordinator DIR", .bit = COMMAND_KEYGEN, .min_args = 2, .max_args = 2, .run = cmd_keygen,
-	  .help = "Make the keys by which workers and coordinators know each other" },
-	{ .name = "help", .args = "[COMMAND or KEY]", .bit = COMMAND_HELP, .max_args = 1, .run = cmd_help,
-	  .help = "Explain a command or a key of the scenario" },
 	{ .name = "hosts", .args = "", .bit = COMMAND_HOSTS, .run = cmd_hosts,
 	  .help = "Say of each worker whether it can be reached, what it runs and who uses it",
 	  .more = "Name the workers with --hosts. Takes nothing from anybody: a busy worker only answers." },
 	{ .name = "keygen", .args = "worker|coordinator DIR", .bit = COMMAND_KEYGEN, .min_args = 2, .max_args = 2,
 	  .run = cmd_keygen,
 	  .help = "Make a pair of CURVE keys in DIR and say what to do with each file" },
-	{ .name = "run", .args = "SCENARIO", .bit = COMMAND_RUN, .min_args = 1, .max_args = 1, .run = cmd_run,
-	  .help = "Run a scenario; the report goes to stdout, everything is kept in a folder",
-	  .more = "Without hosts the workload runs on a worker that is started for it on this machine.\n"
-		  "Ctrl-C stops in order and reports what was measured; a second one leaves at once." },
+	{ .name = "help", .args = "[COMMAND or KEY]", .bit = COMMAND_HELP, .max_args = 1, .run = cmd_help,
+	  .help = "Explain a command or a key of the scenario" },
 	{ .name = "version", .args = "", .bit = COMMAND_VERSION, .run = cmd_version,
 	  .help = "Print the version" },
 	{ NULL }

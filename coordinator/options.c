@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "coordinator/options.h"
 
-enum { HELP_COLUMN = 24 };
+enum { HELP_COLUMN = 31 };
 
 /* One option: which commands take it, what it is called, what it fills. */
 struct option {
