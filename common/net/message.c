@@ -18,8 +18,6 @@ enum {
 #define OPTIONAL .flags = FIELD_OPTIONAL
 #define HELP(t)  .help = (t)
 
-/* clang-format off: tables keep their columns */
-
 static const struct choice directions[] = {
 	{ "read", DIR_READ, NULL },
 	{ "write", DIR_WRITE, NULL },
@@ -327,7 +325,7 @@ static const struct field prepare_fields[] = { { 0 } };
 static const struct schema schemas[MSG_COUNT] = {
 #define X(NAME, member, text)                                           \
 	[MSG_##NAME] = { .name = #NAME,                                 \
-			 .help = text,                                  \
+			 .help = (text),                                \
 			 .size = sizeof(((struct message *)0)->member), \
 			 .fields = member##_fields },
 #include "common/net/messages.def"
@@ -359,7 +357,6 @@ static const struct schema envelope_schema = {
 	.size = sizeof(struct envelope),
 	.fields = envelope_fields,
 };
-/* clang-format on */
 
 const char *message_name(enum message_type type)
 {

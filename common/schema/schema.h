@@ -64,9 +64,9 @@ struct schema;
 struct field {
 	const char *name;
 	enum field_type type;
-	size_t offset;
-	size_t count_offset; /* lists and bytes: where the size_t is           */
 	unsigned flags;
+	size_t offset;
+	size_t count_offset;          /* lists and bytes: where the size_t is           */
 	uint64_t min, max;            /* inclusive; lists: number of entries; max 0 = no bound;
 				       * wire: strings and bytes longer than max (or 64 KiB, 16 MiB) are refused */
 	const char *def;              /* as a user would write it                 */
@@ -97,7 +97,9 @@ struct schema {
 	bool strict_wire;
 };
 
-/* offsetof() that refuses to compile when the member has another C type. */
+/* offsetof() that refuses to compile when the member has another C type. Types and names of members cannot
+ * stand in parentheses. */
+/* NOLINTBEGIN(bugprone-macro-parentheses) */
 #define MEMBER(T, m, ctype) \
 	(offsetof(T, m) + 0 * sizeof(char[_Generic(((T *)0)->m, ctype : 1, default : -1)]))
 
@@ -122,6 +124,7 @@ struct schema {
 #define F_MAP(T, m, n, s, ...)  { .name = #m, .type = FIELD_MAP,    .offset = offsetof(T, m), \
 	.count_offset = MEMBER(T, n, size_t), .sub = (s), __VA_ARGS__ }
 /* clang-format on */
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 /* --- objects ------------------------------------------------------------------------------------ */
 

@@ -22,7 +22,31 @@ static const struct field *key_of(const struct schema *s, const char *name, stru
 	return NULL;
 }
 
-/* "[a, b]": texts between commas, without their blanks and quotes. */
+/* Takes one entry of "[a, 'b c']" off, without its blanks and quotes; NULL when it is broken. */
+static const char *take_entry(const struct field *f, void *obj, const char *p, const char *end)
+{
+	const char *stop, *next;
+
+	while (p < end && *p == ' ')
+		p++;
+	if (p < end && (*p == '"' || *p == '\'')) {
+		stop = memchr(p + 1, *p, (size_t)(end - p - 1));
+		if (!stop)
+			return NULL;
+		strlist_append(f, obj, p + 1, (size_t)(stop - p - 1));
+		next = stop + 1 + strspn(stop + 1, " ");
+		return next == end ? end : *next == ',' ? next + 1 : NULL;
+	}
+	next = memchr(p, ',', (size_t)(end - p));
+	stop = next ? next : end;
+	while (stop > p && stop[-1] == ' ')
+		stop--;
+	if (stop == p)
+		return NULL;
+	strlist_append(f, obj, p, (size_t)(stop - p));
+	return next ? next + 1 : end;
+}
+
 static struct error *set_strlist(const struct field *f, void *obj, const char *text)
 {
 	size_t len = strlen(text);
@@ -32,28 +56,9 @@ static struct error *set_strlist(const struct field *f, void *obj, const char *t
 		return value_parse(f, text, obj);
 	field_fini(f, obj);
 	while (p < end) {
-		const char *stop, *next;
-
-		while (p < end && *p == ' ')
-			p++;
-		if (p < end && (*p == '"' || *p == '\'')) {
-			stop = memchr(p + 1, *p, (size_t)(end - p - 1));
-			if (!stop)
-				return error_new(ERR_CONFIG, "a quote is missing in '%s'", text);
-			strlist_append(f, obj, p + 1, (size_t)(stop - p - 1));
-			p = stop + 1;
-			stop = p;
-			next = memchr(p, ',', (size_t)(end - p));
-		} else {
-			next = memchr(p, ',', (size_t)(end - p));
-			stop = next ? next : end;
-			while (stop > p && stop[-1] == ' ')
-				stop--;
-			if (stop == p)
-				return error_new(ERR_CONFIG, "an entry of '%s' is empty", text);
-			strlist_append(f, obj, p, (size_t)(stop - p));
-		}
-		p = next ? next + 1 : end;
+		p = take_entry(f, obj, p, end);
+		if (!p)
+			return error_new(ERR_CONFIG, "'%s' is not a list such as [a, b]", text);
 	}
 	return value_check_count(f, *field_count(f, obj));
 }
