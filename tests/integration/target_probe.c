@@ -143,15 +143,15 @@ static struct error *use(struct open_target *t, const struct request *r)
 		if (!err)
 			printf("laid out: %llu\n", (unsigned long long)written);
 	}
+	fflush(stdout);
+	if (!err && r->hold_s)
+		sleep((unsigned)r->hold_s);
 	if (!err && r->recheck)
 		err = target_recheck(t);
 	if (!err && r->scribble)
 		err = scribble(t);
 	if (r->stat && target_stat(t, &st))
 		printf("written by stat: %llu\n", (unsigned long long)st.write_bytes);
-	fflush(stdout);
-	if (!err && r->hold_s)
-		sleep((unsigned)r->hold_s);
 	return err;
 }
 

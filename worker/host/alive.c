@@ -3,7 +3,6 @@
 #include "common/base/str.h"
 #include "worker/host/signature.h"
 
-#include <endian.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -117,6 +116,7 @@ char *signature_alive(int fd, uint64_t offset, const char *type)
 		{ "ext3", ext_alive },
 		{ "ext4", ext_alive },
 		{ "ext4dev", ext_alive },
+		{ "xfs", xfs_alive },
 		{ "btrfs", btrfs_alive },
 		{ "vfat", fat_alive },
 		{ "exfat", exfat_alive },

@@ -5,6 +5,7 @@
 
 #include <blkid/blkid.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <strings.h>
 
@@ -93,7 +94,7 @@ static int read_partitions(int fd, struct signatures *list)
 {
 	_cleanup_(probe_free) blkid_probe probe = blkid_new_probe();
 	blkid_partlist table;
-	int nr, err = 0;
+	int nr;
 
 	if (!probe || blkid_probe_set_device(probe, fd, 0, 0))
 		return -EIO;
@@ -103,7 +104,7 @@ static int read_partitions(int fd, struct signatures *list)
 	if (!table)
 		return 0;
 	nr = blkid_partlist_numof_partitions(table);
-	for (int i = 0; i < nr && i < PARTITIONS_MAX && !err; i++) {
+	for (int i = 0; i < nr && i < PARTITIONS_MAX; i++) {
 		blkid_partition part = blkid_partlist_get_partition(table, i);
 		uint64_t start = (uint64_t)blkid_partition_get_start(part) * SECTOR_BYTES;
 		uint64_t bytes = (uint64_t)blkid_partition_get_size(part) * SECTOR_BYTES;
@@ -117,7 +118,7 @@ static int read_partitions(int fd, struct signatures *list)
 		if (!blkid_partition_is_extended(part) && bytes > 0)
 			read_area(fd, start, bytes, number, list);
 	}
-	return err;
+	return 0;
 }
 
 /* A device that is itself a partition: what its disk's table calls it. */
@@ -141,6 +142,8 @@ struct error *signatures_read(int fd, struct signatures *ret)
 {
 	struct signatures list = { 0 };
 
+	/* What was read before may be old: another host may have written since. */
+	(void)posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
 	if (read_area(fd, 0, 0, 0, &list) < 0 || read_partitions(fd, &list) < 0) {
 		signatures_fini(&list);
 		return error_new(ERR_REFUSED, "cannot be read to look for file systems on it; "

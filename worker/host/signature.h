@@ -35,5 +35,7 @@ bool signature_is_named(const struct signature *s, const char *word);
 
 /* The sign of life of a file system of this type at `offset`; NULL: none; owned by the caller. */
 char *signature_alive(int fd, uint64_t offset, const char *type);
+/* The same for XFS alone. */
+char *xfs_alive(int fd, uint64_t offset);
 
 #endif

@@ -5,6 +5,7 @@
 #include "common/base/units.h"
 #include "worker/host/devices.h"
 #include "worker/host/file.h"
+#include "worker/host/range.h"
 #include "worker/host/safety.h"
 
 #include <errno.h>
@@ -142,7 +143,8 @@ static struct error *resolve(struct open_target *self)
 		return NULL;
 	}
 	if (!self->place.exists)
-		return error_new(ERR_REFUSED, "%s: no such device; correct the path", self->label);
+		return error_new(ERR_REFUSED, "%s: No such file or directory; correct the path",
+				 self->label);
 	if (S_ISBLK(self->place.st.st_mode))
 		rdev = self->place.st.st_rdev;
 	else if (S_ISCHR(self->place.st.st_mode))
@@ -449,78 +451,9 @@ static bool same_inode(const struct open_target *self, int fd)
 	return st.st_dev == self->place.st.st_dev && st.st_ino == self->place.st.st_ino;
 }
 
-static struct error *check_alignment(const struct open_target *t, const struct job *job)
-{
-	const struct {
-		const char *key;
-		uint64_t bytes;
-	} values[] = { { "bs", job->bs }, { "offset", job->offset } };
-	uint64_t sector = t->info.logical_block_bytes;
-	struct error *err = NULL;
-
-	for (size_t i = 0; job->direct && i < array_size(values); i++)
-		if (sector && values[i].bytes % sector != 0)
-			error_append(
-				&err,
-				error_new(ERR_REFUSED,
-					  "job '%s': %s: %llu is not a multiple of the %llu-byte "
-					  "logical blocks of %s; change it or set 'direct: false'",
-					  job->name, values[i].key,
-					  (unsigned long long)values[i].bytes,
-					  (unsigned long long)sector, t->info.path));
-	return err;
-}
-
-static struct error *check_parts(const struct open_target *t, const struct work_member *m,
-				 uint64_t range_bytes)
-{
-	const struct job *job = &m->job;
-	uint64_t align = m->part_align ? m->part_align : job->bs;
-	uint64_t nr = m->nr_parts ? m->nr_parts : 1;
-
-	if (range_bytes < job->bs)
-		return error_new(
-			ERR_REFUSED,
-			"job '%s': bs: a block of %llu bytes does not fit into the %llu bytes of "
-			"%s that it may use; lower bs or raise size",
-			job->name, (unsigned long long)job->bs, (unsigned long long)range_bytes,
-			t->info.path);
-	if (nr > 1 && (range_bytes / align < nr || range_bytes / align / nr * align < job->bs))
-		return error_new(
-			ERR_REFUSED,
-			"job '%s': %llu bytes of %s shared by %llu threads leave less than one "
-			"block of %llu bytes for some; lower numjobs or bs, or raise size",
-			job->name, (unsigned long long)range_bytes, t->info.path,
-			(unsigned long long)nr, (unsigned long long)job->bs);
-	return NULL;
-}
-
 struct error *target_check_member(const struct open_target *t, const struct work_member *m)
 {
-	const struct job *job = &m->job;
-	uint64_t size = t->info.size_bytes;
-	struct error *err = check_alignment(t, job);
-
-	if (job->offset >= size)
-		error_append(
-			&err,
-			error_new(ERR_REFUSED,
-				  "job '%s': offset: %llu is beyond the end of %s (%llu bytes); "
-				  "lower it",
-				  job->name, (unsigned long long)job->offset, t->info.path,
-				  (unsigned long long)size));
-	else if (job->size > size - job->offset)
-		error_append(
-			&err,
-			error_new(ERR_REFUSED,
-				  "job '%s': size: offset %llu and size %llu reach beyond the end "
-				  "of %s (%llu bytes); lower them",
-				  job->name, (unsigned long long)job->offset,
-				  (unsigned long long)job->size, t->info.path,
-				  (unsigned long long)size));
-	else
-		error_append(&err, check_parts(t, m, job->size ? job->size : size - job->offset));
-	return err;
+	return range_check(&t->info, m);
 }
 
 struct error *target_fd(struct open_target *t, bool write, bool direct, int *ret)
