@@ -191,6 +191,9 @@ static void greeted(struct run *r, size_t host, struct message *m, uint64_t now_
 	if (p->state != PEER_GREETING)
 		return;
 	if (w->protocol != PROTOCOL_MAJOR) {
+		struct message bye = { .type = MSG_BYE };
+
+		run_send(r, host, &bye);
 		run_drop(r, host, HOST_LOST,
 			 error_new(ERR_PROTOCOL,
 				   "host '%s': speaks version %" PRIu64

@@ -10,6 +10,7 @@
 #define GREETING_LIMIT_NS (4 * NS_PER_S)  /* from HELLO to its answer */
 #define OBSERVE_CLOCK_NS  (2 * NS_PER_S)  /* `salvo hosts` waits no longer for clock exchanges */
 #define PING_EVERY_NS     (250 * NS_PER_MS)
+#define SILENT_NS         (4 * PING_EVERY_NS)
 #define SYNC_LIMIT_NS     NS_PER_S
 #define PREPARE_STALL_NS  (120 * NS_PER_S) /* PREPARE without any progress */
 #define START_AHEAD_NS    (500 * NS_PER_MS)

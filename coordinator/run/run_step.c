@@ -239,6 +239,10 @@ static void start(struct run *r, uint64_t now_ns)
 					: 0;
 	run_enter(r, PHASE_STARTING, now_ns);
 	r->started = r->collecting = true;
+	/* The collector takes a host's clock as it is known at the beginning. */
+	for (size_t i = 0; i < r->nr_peers; i++)
+		if (r->peers[i].state == PEER_READY)
+			note_clock(r, i);
 	collector_begin(r->o.collector, r->step, r->start_ns);
 	if (r->out.started)
 		r->out.started(r->out.arg, r->step, r->start_ns);
@@ -248,7 +252,6 @@ static void start(struct run *r, uint64_t now_ns)
 
 		if (p->state != PEER_READY)
 			continue;
-		note_clock(r, i);
 		collector_ready(r->o.collector, i, &p->ready.ready);
 		m.start.start_ns = clocksync_to_worker(&p->clock, r->start_ns);
 		peer_enter(p, PEER_ARMING, now_ns);
@@ -284,12 +287,12 @@ static void sampled(struct run *r, size_t host, const struct msg_sample *s, uint
 		p->active_ns = now_ns;
 	err = collector_sample(r->o.collector, host, s);
 	if (err)
-		run_drop(r, host, HOST_LOST, error_context(err, "host '%s'", p->name), now_ns);
+		run_drop(r, host, HOST_LOST, err, now_ns);
 	else if (r->out.sampled)
 		r->out.sampled(r->out.arg, r->step, host, clocksync_offset_ns(&p->clock));
 }
 
-static void add_stuck(struct run *r, size_t host, const struct msg_done *d, uint64_t now_ns)
+static void add_stuck(struct run *r, size_t host, const struct msg_done *d)
 {
 	const struct assignment *work = run_step_of(r)->hosts[host];
 
@@ -310,7 +313,6 @@ static void add_stuck(struct run *r, size_t host, const struct msg_done *d, uint
 	}
 	if (!d->nr_stuck)
 		return;
-	collector_lost(r->o.collector, host, HOST_HUNG, now_ns);
 	r->incomplete = true;
 	if (r->o.fleet->on_loss == ON_LOSS_ABORT)
 		r->failing = true;
@@ -336,7 +338,7 @@ static void done(struct run *r, size_t host, const struct msg_done *d, uint64_t 
 		return;
 	err = collector_done(r->o.collector, host, d);
 	if (err) {
-		run_drop(r, host, HOST_LOST, error_context(err, "host '%s'", p->name), now_ns);
+		run_drop(r, host, HOST_LOST, err, now_ns);
 		return;
 	}
 	count_errors(r, p, d);
@@ -348,7 +350,7 @@ static void done(struct run *r, size_t host, const struct msg_done *d, uint64_t 
 				       p->name));
 		r->failing = r->incomplete = true;
 	}
-	add_stuck(r, host, d, now_ns);
+	add_stuck(r, host, d);
 	peer_enter(p, PEER_OWNED, now_ns);
 }
 
@@ -512,6 +514,9 @@ static void check_done(struct run *r, size_t host, uint64_t now_ns)
 	uint64_t limit = r->o.fleet->grace_ns + DONE_MARGIN_NS;
 
 	if (!peer_is_busy(p) || now_ns < r->start_ns)
+		return;
+	/* One that does not even answer is not hung but lost: its lease tells. */
+	if (now_ns > p->pong_ns + SILENT_NS)
 		return;
 	if (r->deadline_ns ? now_ns <= r->deadline_ns : now_ns <= p->active_ns + limit)
 		return;
