@@ -1,1 +1,279 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Design notes. One supervisor thread takes commands from the control pair, opens targets and makes the I/O
+ * threads; those own their rings and statistics. The pair's end is a command as well: stop, drain, leave. While
+ * PREPARE works, the pair is looked at whenever a layout tells of its progress; a target whose open hangs
+ * cannot be helped, and the control process leaves this process alone then.
+ */
+#include "worker/ioproc.h"
+
+#include "common/base/clock.h"
+#include "common/base/units.h"
+#include "worker/iostep.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+/* How often targets that nothing uses any more are looked for while others hang. */
+#define RELEASE_EVERY_NS  (200 * NS_PER_MS)
+#define PROGRESS_EVERY_NS (100 * NS_PER_MS)
+
+struct ioproc {
+	struct control_pair pair;
+	struct io_env env;
+	bool has_setup;
+	bool leaving; /* the control process has closed the pair, or nonsense came through it */
+	struct message prepare; /* of the step; MSG_COUNT: none */
+	struct iostep *step;
+	uint64_t session;
+	bool stop_asked; /* during PREPARE */
+	uint64_t next_progress_ns;
+};
+
+/* --- answers -------------------------------------------------------------------------------------- */
+
+static void answer(struct ioproc *p, struct message m)
+{
+	m.session = p->session;
+	control_pair_send_message(&p->pair, &m);
+	if (!control_pair_flush_wait(&p->pair))
+		p->leaving = true;
+}
+
+static void drop_step(struct ioproc *p)
+{
+	iostep_destroy(&p->step);
+	if (p->prepare.type == MSG_PREPARE)
+		message_fini(&p->prepare);
+	p->prepare.type = MSG_COUNT;
+	p->stop_asked = false;
+}
+
+/* A step that will not run: the threads at the gate just end. */
+static void fail_step(struct ioproc *p, struct error *err)
+{
+	struct message m = { .type = MSG_FAILED };
+
+	failed_from_error(err, &m.failed);
+	error_destroy(&err);
+	answer(p, m);
+	message_fini(&m);
+	if (p->step)
+		iostep_stop(p->step);
+	drop_step(p);
+}
+
+static void end_step(struct ioproc *p)
+{
+	struct message m = { .type = MSG_DONE };
+
+	if (p->step)
+		iostep_finish(p->step, &m.done);
+	else
+		m.done.stopped = true;
+	answer(p, m);
+	message_fini(&m);
+	drop_step(p);
+}
+
+/* --- PREPARE -------------------------------------------------------------------------------------- */
+
+static void handle_frame(struct ioproc *p, const uint8_t *data, size_t len);
+
+/* Takes what is on the pair; during PREPARE that is a STOP, or the end. */
+static void take_frames(struct ioproc *p)
+{
+	bool open = control_pair_fill(&p->pair);
+	const uint8_t *data;
+	size_t len;
+	int rc;
+
+	while ((rc = control_pair_next(&p->pair, &data, &len)) > 0)
+		handle_frame(p, data, len);
+	if (!open || rc < 0)
+		p->leaving = true;
+}
+
+static bool on_progress(void *arg, const char *path, uint64_t done, uint64_t total)
+{
+	struct ioproc *p = arg;
+	uint64_t now = clock_mono_ns();
+	char done_text[UNITS_TEXT], total_text[UNITS_TEXT];
+
+	if (now >= p->next_progress_ns) {
+		struct message m = { .type = MSG_PONG };
+
+		units_human_bytes(done_text, (double)done);
+		units_human_bytes(total_text, (double)total);
+		m.pong.state = xstrdup("preparing");
+		m.pong.doing = xasprintf("laying out %s: %s of %s", path, done_text, total_text);
+		m.pong.progress = done;
+		answer(p, m);
+		message_fini(&m);
+		p->next_progress_ns = now + PROGRESS_EVERY_NS;
+	}
+	take_frames(p);
+	return !p->stop_asked && !p->leaving;
+}
+
+static void on_prepare(struct ioproc *p, struct message *m)
+{
+	struct message ready = { .type = MSG_READY };
+	struct error *err;
+
+	if (p->prepare.type == MSG_PREPARE) {
+		message_fini(m);
+		return; /* the control process never does this */
+	}
+	p->prepare = *m;
+	p->session = m->session;
+	err = iostep_new(&p->env, &p->prepare.prepare, &p->step);
+	if (p->stop_asked) {
+		error_destroy(&err);
+		if (p->step)
+			iostep_stop(p->step);
+		end_step(p);
+		return;
+	}
+	if (err) {
+		fail_step(p, err);
+		return;
+	}
+	iostep_ready(p->step, &ready.ready);
+	answer(p, ready);
+	free(ready.ready.devices); /* its texts are the step's */
+	if (p->prepare.prepare.probe)
+		drop_step(p);
+}
+
+/* --- commands ------------------------------------------------------------------------------------- */
+
+static void on_start(struct ioproc *p, const struct msg_start *start)
+{
+	struct error *err;
+
+	if (!p->step)
+		return; /* it has failed meanwhile */
+	err = iostep_start(p->step, start->start_ns);
+	if (err)
+		fail_step(p, err);
+	else
+		answer(p, (struct message) { .type = MSG_ARMED });
+}
+
+static void on_stop(struct ioproc *p)
+{
+	if (p->step)
+		iostep_stop(p->step);
+	else if (p->prepare.type == MSG_PREPARE)
+		p->stop_asked = true;
+}
+
+static void take_setup(struct ioproc *p, const uint8_t *data, size_t len)
+{
+	struct error *err = schema_unpack(&io_setup_schema, data, len, &p->env.setup);
+
+	p->has_setup = !err;
+	p->leaving = p->leaving || err;
+	error_destroy(&err);
+}
+
+static void handle_frame(struct ioproc *p, const uint8_t *data, size_t len)
+{
+	struct message m = { .type = MSG_COUNT };
+	struct error *err;
+
+	if (!p->has_setup) {
+		take_setup(p, data, len);
+		return;
+	}
+	err = message_decode(data, len, &m);
+	if (err) {
+		error_destroy(&err);
+		p->leaving = true;
+		return;
+	}
+	if (m.type == MSG_PREPARE) {
+		on_prepare(p, &m); /* keeps it */
+		return;
+	}
+	if (m.type == MSG_START)
+		on_start(p, &m.start);
+	else if (m.type == MSG_STOP)
+		on_stop(p);
+	message_fini(&m);
+}
+
+/* --- the loop ------------------------------------------------------------------------------------- */
+
+static struct timespec wait_time(const struct ioproc *p)
+{
+	uint64_t next = p->step ? iostep_next_ns(p->step) : UINT64_MAX;
+	uint64_t now = clock_mono_ns();
+
+	if (p->leaving)
+		return clock_timespec(RELEASE_EVERY_NS);
+	return clock_timespec(next > now ? next - now : 0);
+}
+
+static void wait_for_something(struct ioproc *p, bool *ret_commands)
+{
+	struct pollfd items[] = {
+		{ .fd = p->leaving ? -1 : p->pair.fd, .events = POLLIN },
+		{ .fd = p->step ? iostep_done_fd(p->step) : -1, .events = POLLIN },
+	};
+	struct timespec wait = wait_time(p);
+
+	if (ppoll(items, array_size(items), &wait, NULL) < 0 && errno != EINTR)
+		p->leaving = true;
+	*ret_commands = items[0].revents != 0;
+}
+
+static void serve(struct ioproc *p)
+{
+	while (!p->leaving || p->step) {
+		bool commands;
+
+		wait_for_something(p, &commands);
+		if (p->step)
+			iostep_tick(p->step, clock_mono_ns());
+		if (commands)
+			take_frames(p);
+		if (p->leaving && p->step) {
+			iostep_stop(p->step);
+			iostep_release_idle(p->step);
+		}
+		if (p->step && iostep_is_done(p->step))
+			end_step(p);
+	}
+}
+
+static void raise_file_limit(void)
+{
+	struct rlimit files;
+
+	if (getrlimit(RLIMIT_NOFILE, &files) != 0)
+		return;
+	files.rlim_cur = files.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &files);
+}
+
+int ioproc_main(void)
+{
+	struct ioproc p = { .prepare = { .type = MSG_COUNT } };
+
+	prctl(PR_SET_NAME, "salvo-io");
+	raise_file_limit();
+	control_pair_init(&p.pair, CHILD_PAIR_FD);
+	p.env.stats_fd = CHILD_STATS_FD;
+	p.env.progress = on_progress;
+	p.env.progress_arg = &p;
+	serve(&p);
+	drop_step(&p);
+	io_env_fini(&p.env);
+	control_pair_fini(&p.pair);
+	return 0;
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/endpoint.h"
+
+#include "common/base/log.h"
+#include "common/net/keys.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define ZAP_ENDPOINT "inproc://zeromq.zap.01"
+#define ZAP_DOMAIN   "salvo"
+
+enum {
+	/* Messages of one peer that may wait: each can be MESSAGE_MAX_BYTES. */
+	RECEIVE_HWM = 16,
+	SEND_HWM = 1000,
+	HANDSHAKE_MS = 5000,
+	HEARTBEAT_MS = 5000,
+	HEARTBEAT_LOST_MS = 20000,
+	LINGER_MS = 1000, /* for the last answers */
+	BACKLOG = 64,
+	ZAP_FRAMES = 7,
+};
+
+struct endpoint {
+	const struct worker_config *config;
+	zsock_t *router, *zap;
+	char *coordinators; /* folder of their keys; NULL: none are needed */
+};
+
+/* --- opening -------------------------------------------------------------------------------------- */
+
+static void set_options(zsock_t *router)
+{
+	zsock_set_ipv6(router, 1);
+	zsock_set_router_mandatory(router, 1);
+	zsock_set_maxmsgsize(router, MESSAGE_MAX_BYTES);
+	zsock_set_rcvhwm(router, RECEIVE_HWM);
+	zsock_set_sndhwm(router, SEND_HWM);
+	zsock_set_handshake_ivl(router, HANDSHAKE_MS);
+	zsock_set_heartbeat_ivl(router, HEARTBEAT_MS);
+	zsock_set_heartbeat_timeout(router, HEARTBEAT_LOST_MS);
+	zsock_set_linger(router, LINGER_MS);
+	zsock_set_backlog(router, BACKLOG);
+}
+
+/* The handler is there before the server is: no handshake goes past it. */
+static struct error *use_keys(struct endpoint *e)
+{
+	_cleanup_(zcert_destroy) zcert_t *cert = NULL;
+	struct error *err = keys_load_secret(e->config->keys, "worker", &cert);
+
+	if (err)
+		return err;
+	e->coordinators = xasprintf("%s/coordinators", e->config->keys);
+	e->zap = zsock_new(ZMQ_REP);
+	if (zsock_bind(e->zap, ZAP_ENDPOINT) != 0)
+		return error_new(ERR_INTERNAL, "%s: %s", ZAP_ENDPOINT, zmq_strerror(errno));
+	zsock_set_zap_domain(e->router, ZAP_DOMAIN);
+	zsock_set_curve_server(e->router, 1);
+	zcert_apply(cert, e->router);
+	return NULL;
+}
+
+/* An ipc socket is for its owner only, from the moment at which it is there. */
+static struct error *bind_router(struct endpoint *e)
+{
+	mode_t before = umask(0177);
+	int rc = zsock_bind(e->router, "%s", e->config->listen);
+	int errnum = errno;
+
+	umask(before);
+	if (rc < 0)
+		return error_new(ERR_CONFIG, "listen: '%s': %s", e->config->listen,
+				 zmq_strerror(errnum));
+	return NULL;
+}
+
+struct error *endpoint_open(const struct worker_config *c, struct endpoint **ret)
+{
+	struct endpoint *e = xcalloc(1, sizeof(*e));
+	struct error *err = NULL;
+
+	e->config = c;
+	e->router = zsock_new(ZMQ_ROUTER);
+	set_options(e->router);
+	if (worker_config_is_tcp(c) && c->keys)
+		err = use_keys(e);
+	if (!err)
+		err = bind_router(e);
+	if (err) {
+		endpoint_close(&e);
+		return err;
+	}
+	*ret = e;
+	return NULL;
+}
+
+void endpoint_close(struct endpoint **self_p)
+{
+	struct endpoint *e = *self_p;
+
+	if (!e)
+		return;
+	zsock_destroy(&e->router);
+	zsock_destroy(&e->zap);
+	free(e->coordinators);
+	free(e);
+	*self_p = NULL;
+}
+
+zsock_t *endpoint_router(const struct endpoint *e)
+{
+	return e->router;
+}
+
+zsock_t *endpoint_zap(const struct endpoint *e)
+{
+	return e->zap;
+}
+
+/* --- messages ------------------------------------------------------------------------------------- */
+
+static bool has_more(const struct endpoint *e)
+{
+	return zsock_rcvmore(e->router) != 0;
+}
+
+/* The handler below gave the key as the user's name. It is looked up anew: it may have been withdrawn. */
+static void identify(const struct endpoint *e, struct received *r)
+{
+	const char *user = zframe_meta(r->frame, "User-Id");
+	uint8_t key[KEY_BYTES];
+
+	if (!e->coordinators) {
+		r->key_name = xstrdup("");
+		return;
+	}
+	if (!user || strlen(user) != sizeof(r->key) - 1 || !zmq_z85_decode(key, user))
+		return;
+	memcpy(r->key, user, sizeof(r->key));
+	r->key_name = keys_find(e->coordinators, key);
+}
+
+bool endpoint_receive(struct endpoint *e, struct received *ret)
+{
+	_cleanup_(zframe_destroy) zframe_t *id = NULL;
+
+	*ret = (struct received) { 0 };
+	if (!(zsock_events(e->router) & ZMQ_POLLIN))
+		return false;
+	id = zframe_recv(e->router);
+	if (!id)
+		return false;
+	ret->peer.len = (uint8_t)zframe_size(id); /* at most 255 by ZMTP */
+	memcpy(ret->peer.id, zframe_data(id), ret->peer.len);
+	if (has_more(e)) {
+		ret->frame = zframe_recv(e->router);
+		identify(e, ret);
+	}
+	if (!has_more(e))
+		return true;
+	/* Not ours: a message is one frame. The rest is read and let go. */
+	zframe_destroy(&ret->frame);
+	while (has_more(e)) {
+		zframe_t *rest = zframe_recv(e->router);
+
+		zframe_destroy(&rest);
+	}
+	return true;
+}
+
+void received_fini(struct received *r)
+{
+	zframe_destroy(&r->frame);
+	freep(&r->key_name);
+}
+
+bool endpoint_send(struct endpoint *e, const struct peer *to, const struct buf *bytes)
+{
+	_cleanup_(zframe_destroy) zframe_t *id = zframe_new(to->id, to->len);
+	_cleanup_(zframe_destroy) zframe_t *frame = zframe_new(bytes->data, bytes->len);
+
+	return zframe_send(&id, e->router, ZFRAME_MORE | ZFRAME_DONTWAIT) == 0 &&
+	       zframe_send(&frame, e->router, ZFRAME_DONTWAIT) == 0;
+}
+
+/* --- who may connect ------------------------------------------------------------------------------ */
+
+static const char *judge(const struct endpoint *e, zframe_t *const frames[ZAP_FRAMES],
+			 char text[41])
+{
+	if (!zframe_streq(frames[0], "1.0"))
+		return NULL;
+	if (!zframe_streq(frames[5], "CURVE") || zframe_size(frames[6]) != KEY_BYTES)
+		return NULL;
+	_cleanup_free_ char *name = keys_find(e->coordinators, zframe_data(frames[6]));
+	_cleanup_free_ char *address = zframe_strdup(frames[3]);
+
+	zmq_z85_encode(text, zframe_data(frames[6]), KEY_BYTES);
+	if (!name)
+		log_warn("%s was refused: its key %s is not in '%s'", address, text,
+			 e->coordinators);
+	return name ? text : NULL;
+}
+
+void endpoint_answer_zap(struct endpoint *e)
+{
+	_cleanup_(zmsg_destroy) zmsg_t *request = zmsg_recv(e->zap);
+	zmsg_t *reply = zmsg_new();
+	zframe_t *frames[ZAP_FRAMES] = { 0 };
+	char text[41];
+	const char *user = NULL;
+
+	if (request && zmsg_size(request) == ZAP_FRAMES) {
+		frames[0] = zmsg_first(request);
+		for (int i = 1; i < ZAP_FRAMES; i++)
+			frames[i] = zmsg_next(request);
+		user = judge(e, frames, text);
+	}
+	zmsg_addstr(reply, "1.0");
+	zmsg_addmem(reply, frames[1] ? zframe_data(frames[1]) : NULL,
+		    frames[1] ? zframe_size(frames[1]) : 0);
+	zmsg_addstr(reply, user ? "200" : "400");
+	zmsg_addstr(reply, user ? "OK" : "key not known");
+	zmsg_addstr(reply, user ? user : "");
+	zmsg_addmem(reply, NULL, 0);
+	zmsg_send(&reply, e->zap);
+}

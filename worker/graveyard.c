@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/graveyard.h"
+
+#include "common/base/log.h"
+#include "worker/child.h"
+
+#include <stdio.h>
+#include <time.h>
+
+static void add(struct graveyard *g, const struct corpse *corpse)
+{
+	g->items = xrealloc(g->items, g->nr + 1, sizeof(*g->items));
+	g->items[g->nr++] = *corpse;
+}
+
+static void tell_session(const struct corpse *c, struct session *s)
+{
+	for (size_t i = 0; i < c->record.nr_targets; i++) {
+		const struct stuck_target *t = &c->record.targets[i];
+
+		session_add_stuck(s, t->path, t->canonical, t->text);
+		log_warn("%s is stuck: %s", t->canonical ? t->canonical : t->path, t->text);
+	}
+}
+
+void graveyard_init(struct graveyard *g, const char *state, struct session *s)
+{
+	struct stuck_record *records;
+	size_t nr;
+
+	*g = (struct graveyard) { .state = state };
+	stuck_load(state, &records, &nr);
+	for (size_t i = 0; i < nr; i++) {
+		struct corpse c = { .pid = (pid_t)records[i].pid,
+				    .pidfd = -1,
+				    .record = records[i] };
+
+		add(g, &c);
+		tell_session(&c, s);
+	}
+	free(records); /* their content has moved */
+}
+
+void graveyard_fini(struct graveyard *g)
+{
+	for (size_t i = 0; i < g->nr; i++) {
+		closep(&g->items[i].pidfd);
+		stuck_record_fini(&g->items[i].record);
+	}
+	free(g->items);
+	*g = (struct graveyard) { 0 };
+}
+
+static bool is_meant(size_t target, const struct stuck_io *ios, size_t nr_ios)
+{
+	for (size_t i = 0; i < nr_ios; i++)
+		if (ios[i].target == target)
+			return true;
+	return nr_ios == 0;
+}
+
+static char *epitaph(const struct corpse *c)
+{
+	time_t now = time(NULL);
+	char when[32];
+	struct tm tm;
+
+	gmtime_r(&now, &tm);
+	strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%SZ", &tm);
+	return xasprintf(
+		"the I/O process %d %s at %s", (int)c->pid,
+		c->abandoned ? "did not end and was left alone" : "died with I/O in flight", when);
+}
+
+void graveyard_bury(struct graveyard *g, const struct corpse *corpse, struct session *s,
+		    const struct stuck_io *ios, size_t nr_ios)
+{
+	const struct assignment *step = session_step(s);
+	_cleanup_free_ char *text = epitaph(corpse);
+	struct corpse c = *corpse;
+	struct error *err;
+
+	if (!c.abandoned)
+		c.pidfd = -1;
+	stuck_record_init(&c.record, c.pid);
+	for (size_t i = 0; i < step->nr_targets; i++)
+		if (step->targets[i].path && is_meant(i, ios, nr_ios))
+			stuck_record_add(&c.record, step->targets[i].path,
+					 session_target_path(s, i), text);
+	if (!c.abandoned && stuck_is_over(&c.record)) {
+		stuck_record_fini(&c.record);
+		return;
+	}
+	err = stuck_save(g->state, &c.record);
+	if (err) {
+		log_err("%s; a restarted worker will not know of it", error_message(err));
+		error_destroy(&err);
+	}
+	add(g, &c);
+	tell_session(&c, s);
+}
+
+/* True when nothing of it is left. */
+static bool look_at(struct corpse *c)
+{
+	if (c->pidfd >= 0) {
+		char *text = child_reap(c->pidfd);
+
+		if (!text)
+			return false;
+		free(text);
+		closep(&c->pidfd);
+	}
+	return stuck_is_over(&c->record);
+}
+
+void graveyard_look(struct graveyard *g, struct session *s)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < g->nr; i++) {
+		struct corpse *c = &g->items[i];
+
+		if (!look_at(c)) {
+			g->items[kept++] = *c;
+			continue;
+		}
+		for (size_t k = 0; k < c->record.nr_targets; k++) {
+			log_info("%s is no longer stuck", c->record.targets[k].path);
+			session_release_stuck(s, c->record.targets[k].path);
+		}
+		stuck_forget(g->state, &c->record);
+		stuck_record_fini(&c->record);
+	}
+	g->nr = kept;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* graveyard.h - I/O processes that the worker has left alone, or that died with I/O in flight, and the targets
+ * that are stuck with them. Control process only. */
+#ifndef SALVO_WORKER_GRAVEYARD_H
+#define SALVO_WORKER_GRAVEYARD_H
+
+#include "worker/session.h"
+#include "worker/stuck.h"
+
+struct corpse {
+	pid_t pid;
+	int pidfd;      /* to reap it; only of one that is our own child and not reaped */
+	bool abandoned; /* it still runs */
+	struct stuck_record record;
+};
+
+struct graveyard {
+	const char *state; /* folder; borrowed */
+	struct corpse *items;
+	size_t nr;
+};
+
+/* Tells the session of what an earlier worker has left in the state folder. */
+void graveyard_init(struct graveyard *g, const char *state, struct session *s);
+void graveyard_fini(struct graveyard *g);
+/* Takes the pidfd. The targets are those of the I/Os in flight; none known: all of the session's step. */
+void graveyard_bury(struct graveyard *g, const struct corpse *corpse, struct session *s,
+		    const struct stuck_io *ios, size_t nr_ios);
+/* Releases what has come back. */
+void graveyard_look(struct graveyard *g, struct session *s);
+
+#endif

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/iocheck.h"
+
+#include "common/base/units.h"
+#include "worker/stuck.h"
+
+enum {
+	BUFFER_ALIGN = 4096,
+	/* A thread's ring, stack and generator. */
+	THREAD_BYTES = 256 * 1024,
+};
+
+static uint64_t target_bytes(const struct work_target *t, const struct device_info *info)
+{
+	return t->kind != TARGET_DEVICE && t->size ? t->size : info->size_bytes;
+}
+
+static struct range member_range(const struct work_member *m, const struct work_target *t,
+				 const struct device_info *info)
+{
+	uint64_t all = target_bytes(t, info);
+
+	return (struct range) {
+		.start = m->job.offset,
+		.bytes = m->job.size ? m->job.size : all - m->job.offset,
+	};
+}
+
+struct range iocheck_thread_range(const struct work_member *m, const struct work_target *t,
+				  const struct device_info *info, uint64_t index)
+{
+	struct range whole = member_range(m, t, info);
+
+	if (m->nr_parts <= 1)
+		return whole;
+	return split_part(whole, m->part_align, m->part_first + index, m->nr_parts);
+}
+
+/* --- checks --------------------------------------------------------------------------------------- */
+
+static struct error *check_range(const struct work_member *m, const struct work_target *t,
+				 const struct device_info *info)
+{
+	const struct job *job = &m->job;
+	uint64_t all = target_bytes(t, info);
+	char offset[UNITS_TEXT], size[UNITS_TEXT], whole[UNITS_TEXT], bs[UNITS_TEXT];
+
+	units_format_size(offset, job->offset);
+	units_format_size(size, job->size);
+	units_format_size(whole, all);
+	units_format_size(bs, job->bs);
+	if (job->offset >= all)
+		return error_new(ERR_CONFIG,
+				 "offset %s is beyond the end of the target, which has %s; lower "
+				 "offset",
+				 offset, whole);
+	if (job->size > all - job->offset)
+		return error_new(ERR_CONFIG,
+				 "size %s from offset %s goes beyond the end of the target, which "
+				 "has %s; lower size",
+				 size, offset, whole);
+	if (job->bs > member_range(m, t, info).bytes)
+		return error_new(ERR_CONFIG,
+				 "bs %s is larger than the range of the job on this target", bs);
+	return NULL;
+}
+
+static struct error *check_parts(const struct work_member *m, const struct work_target *t,
+				 const struct device_info *info)
+{
+	if (m->nr_parts <= 1)
+		return NULL;
+	if (m->part_first > m->nr_parts || m->job.numjobs > m->nr_parts - m->part_first)
+		return error_new(ERR_PROTOCOL, "threads %llu and on have no part among %llu",
+				 (unsigned long long)m->part_first,
+				 (unsigned long long)m->nr_parts);
+	/* The last parts are the smallest. */
+	if (iocheck_thread_range(m, t, info, m->job.numjobs - 1).bytes < m->job.bs)
+		return error_new(ERR_CONFIG,
+				 "the range is too small for %llu parts of at least one block; use "
+				 "fewer threads or a larger range",
+				 (unsigned long long)m->nr_parts);
+	return NULL;
+}
+
+static struct error *check_sectors(const struct work_member *m, const struct device_info *info)
+{
+	uint64_t sector = info->logical_block_bytes;
+	const struct {
+		const char *name;
+		uint64_t value;
+	} values[] = {
+		{ "bs", m->job.bs },
+		{ "offset", m->job.offset },
+		{ "part_align", m->nr_parts > 1 ? m->part_align : 0 },
+	};
+
+	if (!m->job.direct || !sector)
+		return NULL;
+	for (size_t i = 0; i < array_size(values); i++)
+		if (values[i].value % sector)
+			return error_new(ERR_CONFIG,
+					 "%s %llu is no multiple of %llu, the sector size of the "
+					 "target, which direct I/O needs",
+					 values[i].name, (unsigned long long)values[i].value,
+					 (unsigned long long)sector);
+	return NULL;
+}
+
+static struct error *check_member(const struct work_member *m, const struct work_target *t,
+				  const struct device_info *info)
+{
+	struct error *err = check_range(m, t, info);
+
+	if (!err)
+		err = check_parts(m, t, info);
+	error_append(&err, check_sectors(m, info));
+	return err;
+}
+
+/* Bytes of buffers and statistics; UINT64_MAX when they do not fit in 64 bits. */
+static uint64_t memory_needed(const struct assignment *a)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < a->nr_members; i++) {
+		const struct job *job = &a->members[i].job;
+		uint64_t buffer, bytes;
+
+		if (__builtin_add_overflow(job->bs, BUFFER_ALIGN - 1, &buffer) ||
+		    __builtin_mul_overflow(buffer & ~(uint64_t)(BUFFER_ALIGN - 1), job->iodepth,
+					   &bytes) ||
+		    __builtin_add_overflow(bytes, THREAD_BYTES + sizeof(struct thread_stats),
+					   &bytes) ||
+		    __builtin_mul_overflow(bytes, job->numjobs, &bytes) ||
+		    __builtin_add_overflow(sum, bytes, &sum))
+			return UINT64_MAX;
+	}
+	return sum;
+}
+
+static struct error *check_limits(const struct assignment *a, const struct io_setup *setup)
+{
+	uint64_t threads = assignment_threads(a), memory = memory_needed(a);
+	struct error *errs = NULL;
+
+	if (!threads)
+		return error_new(ERR_PROTOCOL, "PREPARE without any thread");
+	if (threads > setup->threads)
+		error_append(&errs, error_new(ERR_REFUSED,
+					      "this step needs %llu threads, the worker's limit is "
+					      "%llu; raise limits.threads or lower numjobs",
+					      (unsigned long long)threads,
+					      (unsigned long long)setup->threads));
+	if (memory > setup->memory) {
+		char need[UNITS_TEXT], limit[UNITS_TEXT];
+
+		units_human_bytes(need, (double)memory);
+		units_format_size(limit, setup->memory);
+		error_append(&errs,
+			     error_new(ERR_REFUSED,
+				       "this step needs %s of memory, the worker's limit is "
+				       "%s; raise limits.memory or lower iodepth, bs or numjobs",
+				       need, limit));
+	}
+	return errs;
+}
+
+struct error *iocheck_step(const struct assignment *a, const struct device_info *info,
+			   const struct io_setup *setup)
+{
+	struct error *errs = check_limits(a, setup);
+
+	for (size_t i = 0; i < a->nr_members; i++) {
+		const struct work_member *m = &a->members[i];
+		const struct work_target *t = &a->targets[m->target];
+
+		error_append(&errs, error_context(check_member(m, t, &info[m->target]),
+						  "target '%s', job '%s'", t->name, m->job.name));
+	}
+	return errs;
+}
+
+/* --- sums ----------------------------------------------------------------------------------------- */
+
+uint64_t iocheck_slots(const struct assignment *a)
+{
+	uint64_t slots = 0;
+
+	for (size_t i = 0; i < a->nr_members; i++)
+		slots += a->members[i].job.numjobs * a->members[i].job.iodepth;
+	return slots;
+}
+
+static int compare_ranges(const void *a, const void *b)
+{
+	const struct range *x = a, *y = b;
+
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+static uint64_t union_bytes(struct range *ranges, size_t nr)
+{
+	uint64_t sum = 0, end = 0;
+
+	qsort(ranges, nr, sizeof(*ranges), compare_ranges);
+	for (size_t i = 0; i < nr; i++) {
+		uint64_t from = ranges[i].start > end ? ranges[i].start : end;
+		uint64_t to = ranges[i].start + ranges[i].bytes;
+
+		if (to > from)
+			sum += to - from;
+		end = to > end ? to : end;
+	}
+	return sum;
+}
+
+void iocheck_max_write(const struct assignment *a, struct device_info *info)
+{
+	struct range *ranges = xcalloc(assignment_threads(a) + 1, sizeof(*ranges));
+
+	for (size_t target = 0; target < a->nr_targets; target++) {
+		size_t nr = 0;
+
+		for (size_t i = 0; i < a->nr_members; i++) {
+			const struct work_member *m = &a->members[i];
+
+			for (uint64_t k = 0;
+			     m->target == target && job_writes(&m->job) && k < m->job.numjobs; k++)
+				ranges[nr++] = iocheck_thread_range(m, &a->targets[target],
+								    &info[target], k);
+		}
+		info[target].max_write_bytes = union_bytes(ranges, nr);
+	}
+	free(ranges);
+}
+
+uint64_t iocheck_layout_bytes(const struct assignment *a, size_t target,
+			      const struct device_info *info)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; a->targets[target].kind == TARGET_FILE && i < a->nr_members; i++) {
+		const struct work_member *m = &a->members[i];
+
+		if (m->target != target || !job_reads(&m->job))
+			continue;
+		struct range whole = member_range(m, &a->targets[target], info);
+
+		if (whole.start + whole.bytes > bytes)
+			bytes = whole.start + whole.bytes;
+	}
+	return bytes;
+}
+
+struct error *iocheck_not_stuck(const char *state, const struct work_target *t)
+{
+	_cleanup_free_ char *canonical = t->path ? realpath(t->path, NULL) : NULL;
+	struct stuck_record *records;
+	struct error *err = NULL;
+	size_t nr;
+
+	if (!canonical)
+		return NULL;
+	stuck_load(state, &records, &nr);
+	for (size_t i = 0; !err && i < nr; i++) {
+		for (size_t k = 0; !err && k < records[i].nr_targets; k++) {
+			const struct stuck_target *s = &records[i].targets[k];
+
+			if (streq(canonical, s->path) ||
+			    (s->canonical && streq(canonical, s->canonical)))
+				err = error_new(
+					ERR_HUNG,
+					"%s is stuck since an earlier run: %s; it is usable "
+					"again when its I/O has come back",
+					canonical, s->text);
+		}
+	}
+	stuck_records_free(&records, &nr);
+	return err;
+}

@@ -1,0 +1,561 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/iostep.h"
+
+#include "common/base/clock.h"
+#include "worker/io/pool.h"
+#include "worker/iocheck.h"
+#include "worker/tally.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* A START must leave the threads time to wake, and may not keep them at the gate for ever. */
+#define START_MIN_AHEAD_NS (2 * NS_PER_MS)
+#define START_MAX_AHEAD_NS (3600 * NS_PER_S)
+
+/* CPU time of the process without its supervisor. */
+struct cpu_reading {
+	uint64_t usr_ns, sys_ns;
+};
+
+struct iostep {
+	struct io_env *env;
+	const struct assignment *a;
+	struct device_info *info; /* per target; texts borrowed from the open targets or probes */
+	struct open_target **targets; /* per target; borrowed from env, of a probe owned */
+	struct io_thread_spec *specs;
+	size_t nr_specs;
+	struct pool *pool;
+	uint64_t layout_bytes;
+	struct device_stat
+		*before; /* per target; elapsed_ns: instant of the reading; 0: has no counters */
+	uint64_t start_ns;
+	uint64_t cpu_begin_ns,
+		cpu_end_ns; /* instants of the two readings still due; UINT64_MAX: none */
+	struct cpu_reading cpu_begin, cpu_end;
+	bool stopped;
+};
+
+/* --- targets held over steps ---------------------------------------------------------------------- */
+
+static bool same_text(const char *a, const char *b)
+{
+	return a && b ? streq(a, b) : a == b;
+}
+
+static bool same_target(const struct work_target *a, const struct work_target *b)
+{
+	return a->kind == b->kind && same_text(a->path, b->path) && a->size == b->size &&
+	       a->latency_ns == b->latency_ns && a->reads == b->reads && a->writes == b->writes &&
+	       a->destroy == b->destroy && same_text(a->destroy_uuid, b->destroy_uuid);
+}
+
+static void held_fini(struct held_target *h)
+{
+	target_close(&h->open);
+	free(h->spec.name);
+	free(h->spec.path);
+	free(h->spec.destroy_uuid);
+}
+
+static void hold(struct io_env *env, const struct work_target *spec, struct open_target *open)
+{
+	struct held_target h = { .spec = *spec, .open = open };
+
+	h.spec.name = xstrdup(spec->name);
+	h.spec.path = spec->path ? xstrdup(spec->path) : NULL;
+	h.spec.destroy_uuid = spec->destroy_uuid ? xstrdup(spec->destroy_uuid) : NULL;
+	env->held = xrealloc(env->held, env->nr_held + 1, sizeof(*env->held));
+	env->held[env->nr_held++] = h;
+}
+
+static struct open_target *find_held(const struct io_env *env, const struct work_target *spec)
+{
+	for (size_t i = 0; i < env->nr_held; i++)
+		if (same_target(&env->held[i].spec, spec))
+			return env->held[i].open;
+	return NULL;
+}
+
+static bool is_wanted(const struct assignment *a, const struct work_target *spec)
+{
+	for (size_t i = 0; i < a->nr_targets; i++)
+		if (same_target(&a->targets[i], spec))
+			return true;
+	return false;
+}
+
+/* Closed before anything is opened: the same device may be wanted in another way. */
+static void close_unwanted(struct io_env *env, const struct assignment *a)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < env->nr_held; i++) {
+		if (is_wanted(a, &env->held[i].spec))
+			env->held[kept++] = env->held[i];
+		else
+			held_fini(&env->held[i]);
+	}
+	env->nr_held = kept;
+}
+
+static void let_go(struct io_env *env, const struct open_target *open)
+{
+	for (size_t i = 0; i < env->nr_held; i++) {
+		if (env->held[i].open != open)
+			continue;
+		held_fini(&env->held[i]);
+		env->held[i] = env->held[--env->nr_held];
+		return;
+	}
+}
+
+void io_env_fini(struct io_env *env)
+{
+	for (size_t i = 0; i < env->nr_held; i++)
+		held_fini(&env->held[i]);
+	free(env->held);
+	if (env->block)
+		munmap(env->block, env->block_bytes);
+	closep(&env->stats_fd);
+	schema_fini(&io_setup_schema, &env->setup);
+	*env = (struct io_env) { .stats_fd = -1 };
+}
+
+/* --- preparing ------------------------------------------------------------------------------------ */
+
+static struct access_rules rules_of(const struct io_env *env)
+{
+	return (struct access_rules) {
+		.read = env->setup.read,
+		.nr_read = env->setup.nr_read,
+		.write = env->setup.write,
+		.nr_write = env->setup.nr_write,
+		.below = env->setup.below,
+	};
+}
+
+static struct error *open_one(struct iostep *s, size_t i)
+{
+	const struct work_target *spec = &s->a->targets[i];
+	struct access_rules rules = rules_of(s->env);
+	struct error *err = NULL;
+
+	s->targets[i] = s->a->probe ? NULL : find_held(s->env, spec);
+	if (s->targets[i] && spec->writes)
+		err = target_recheck(s->targets[i]);
+	if (!s->targets[i]) {
+		err = iocheck_not_stuck(s->env->setup.state, spec);
+		if (!err)
+			err = target_open(spec, i, &rules, s->a->probe, &s->targets[i]);
+		if (!err && !s->a->probe)
+			hold(s->env, spec, s->targets[i]);
+	}
+	if (err)
+		return error_context(err, "target '%s'", spec->name);
+	s->info[i] = *target_info(s->targets[i]);
+	s->info[i].target = i;
+	return NULL;
+}
+
+static struct error *open_targets(struct iostep *s)
+{
+	struct error *errs = NULL;
+
+	close_unwanted(s->env, s->a);
+	for (size_t i = 0; i < s->a->nr_targets; i++)
+		error_append(&errs, open_one(s, i));
+	return errs;
+}
+
+static struct error *lay_out(struct iostep *s)
+{
+	for (size_t i = 0; i < s->a->nr_targets; i++) {
+		uint64_t bytes = iocheck_layout_bytes(s->a, i, &s->info[i]), written = 0;
+		struct error *err;
+
+		if (!bytes)
+			continue;
+		err = target_layout(s->targets[i], bytes, s->env->progress, s->env->progress_arg,
+				    &written);
+		s->layout_bytes += written;
+		if (err)
+			return error_context(err, "target '%s'", s->a->targets[i].name);
+	}
+	return NULL;
+}
+
+/* One spec per thread, in the order of the members. */
+static struct error *make_specs(struct iostep *s)
+{
+	size_t nr = 0;
+
+	s->nr_specs = assignment_threads(s->a);
+	s->specs = xcalloc(s->nr_specs, sizeof(*s->specs));
+	for (size_t i = 0; i < s->a->nr_members; i++) {
+		const struct work_member *m = &s->a->members[i];
+		const struct work_target *t = &s->a->targets[m->target];
+		int fd = -1;
+
+		if (t->kind != TARGET_SIMULATED) {
+			struct error *err = target_fd(s->targets[m->target], job_writes(&m->job),
+						      m->job.direct, &fd);
+
+			if (err)
+				return error_context(err, "target '%s'", t->name);
+		}
+		for (uint64_t k = 0; k < m->job.numjobs; k++)
+			s->specs[nr++] = (struct io_thread_spec) {
+				.target = t->name,
+				.member = i,
+				.fd = fd,
+				.simulated = t->kind == TARGET_SIMULATED,
+				.latency_ns = t->latency_ns,
+				.job = &m->job,
+				.range = iocheck_thread_range(m, t, &s->info[m->target], k),
+				.block_bytes = s->info[m->target].logical_block_bytes,
+				.thread = m->first_thread + k,
+				.seed = m->job.randseed,
+			};
+	}
+	return NULL;
+}
+
+/* The block of the step before is made zero by a hole; the file only grows. */
+static struct error *lay_out_block(struct io_env *env, uint64_t nr_threads, uint64_t nr_slots)
+{
+	size_t need = stats_block_bytes(nr_threads, nr_slots);
+	struct stat st;
+	void *map;
+
+	if (env->block)
+		munmap(env->block, env->block_bytes);
+	env->block = NULL;
+	if (fstat(env->stats_fd, &st) != 0)
+		return error_new(ERR_INTERNAL, "statistics: %s", strerror(errno));
+	if (st.st_size > 0 && fallocate(env->stats_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+					0, st.st_size) != 0)
+		return error_new(ERR_INTERNAL, "statistics: cannot be cleared: %s",
+				 strerror(errno));
+	if ((uint64_t)st.st_size < need && ftruncate(env->stats_fd, (off_t)need) != 0)
+		return error_new(ERR_NOMEM, "statistics: no memory for %zu bytes: %s", need,
+				 strerror(errno));
+	map = mmap(NULL, need, PROT_READ | PROT_WRITE, MAP_SHARED, env->stats_fd, 0);
+	if (map == MAP_FAILED)
+		return error_new(ERR_NOMEM, "statistics: cannot be mapped: %s", strerror(errno));
+	env->block = map;
+	env->block_bytes = need;
+	stats_block_init(env->block, nr_threads, nr_slots);
+	return NULL;
+}
+
+static void read_counters(struct iostep *s)
+{
+	s->before = xcalloc(s->a->nr_targets + 1, sizeof(*s->before));
+	for (size_t i = 0; i < s->a->nr_targets; i++)
+		if (target_stat(s->targets[i], &s->before[i]))
+			s->before[i].elapsed_ns = clock_mono_ns();
+}
+
+static struct error *prepare(struct iostep *s)
+{
+	struct error *err = open_targets(s);
+
+	if (!err)
+		err = iocheck_step(s->a, s->info, &s->env->setup);
+	if (err)
+		return err;
+	iocheck_max_write(s->a, s->info);
+	if (s->a->probe)
+		return NULL;
+	err = lay_out(s);
+	if (!err)
+		err = make_specs(s);
+	if (!err)
+		err = lay_out_block(s->env, s->nr_specs, iocheck_slots(s->a));
+	if (!err)
+		err = pool_new(s->specs, s->nr_specs, s->env->block, &s->pool);
+	if (!err)
+		read_counters(s);
+	return err;
+}
+
+struct error *iostep_new(struct io_env *env, const struct assignment *a, struct iostep **ret)
+{
+	struct iostep *s = xcalloc(1, sizeof(*s));
+	struct error *err;
+
+	s->env = env;
+	s->a = a;
+	s->cpu_begin_ns = s->cpu_end_ns = UINT64_MAX;
+	s->info = xcalloc(a->nr_targets + 1, sizeof(*s->info));
+	s->targets = xcalloc(a->nr_targets + 1, sizeof(struct open_target *));
+	err = prepare(s);
+	if (err) {
+		iostep_destroy(&s);
+		return err;
+	}
+	*ret = s;
+	return NULL;
+}
+
+void iostep_destroy(struct iostep **self_p)
+{
+	struct iostep *s = *self_p;
+
+	if (!s)
+		return;
+	pool_destroy(&s->pool);
+	for (size_t i = 0; s->a->probe && i < s->a->nr_targets; i++)
+		target_close(&s->targets[i]);
+	free(s->targets);
+	free(s->info);
+	free(s->specs);
+	free(s->before);
+	free(s);
+	*self_p = NULL;
+}
+
+void iostep_ready(const struct iostep *s, struct msg_ready *ret)
+{
+	*ret = (struct msg_ready) {
+		.devices = xcalloc(s->a->nr_targets + 1, sizeof(*ret->devices)),
+		.nr_devices = s->a->nr_targets,
+		.layout_bytes = s->layout_bytes,
+	};
+	memcpy(ret->devices, s->info, s->a->nr_targets * sizeof(*ret->devices));
+}
+
+/* --- running -------------------------------------------------------------------------------------- */
+
+static uint64_t add_sat(uint64_t a, uint64_t b)
+{
+	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+/* CPU time is read where the first window begins and where the last one ends. */
+static void plan_cpu(struct iostep *s)
+{
+	uint64_t begin = UINT64_MAX, end = 0;
+
+	for (size_t i = 0; i < s->a->nr_members; i++) {
+		const struct job *job = &s->a->members[i].job;
+		uint64_t ramp_end = add_sat(s->start_ns, job->ramp_time_ns);
+		uint64_t job_end =
+			job->runtime_ns ? add_sat(ramp_end, job->runtime_ns) : UINT64_MAX;
+
+		begin = ramp_end < begin ? ramp_end : begin;
+		end = job_end > end ? job_end : end;
+	}
+	s->cpu_begin_ns = begin;
+	s->cpu_end_ns = end;
+}
+
+struct error *iostep_start(struct iostep *s, uint64_t start_ns)
+{
+	struct error *errs = NULL;
+
+	for (size_t i = 0; i < s->a->nr_targets; i++)
+		if (s->a->targets[i].writes)
+			error_append(&errs, error_context(target_recheck(s->targets[i]),
+							  "target '%s'", s->a->targets[i].name));
+	if (errs)
+		return errs;
+	uint64_t now = clock_mono_ns();
+
+	if (start_ns < now + START_MIN_AHEAD_NS)
+		return error_new(
+			ERR_REFUSED,
+			"START came too late: its instant was %.3f ms %s; nothing was started",
+			(double)(start_ns < now ? now - start_ns : start_ns - now) / NS_PER_MS,
+			start_ns < now ? "ago" : "ahead");
+	if (start_ns > now + START_MAX_AHEAD_NS)
+		return error_new(ERR_PROTOCOL, "START is for an instant more than an hour ahead");
+	s->start_ns = start_ns;
+	plan_cpu(s);
+	pool_start(s->pool, start_ns);
+	return NULL;
+}
+
+void iostep_stop(struct iostep *s)
+{
+	s->stopped = true;
+	if (s->pool)
+		pool_stop(s->pool);
+}
+
+int iostep_done_fd(const struct iostep *s)
+{
+	return s->pool ? pool_done_fd(s->pool) : -1;
+}
+
+bool iostep_is_done(const struct iostep *s)
+{
+	return !s->pool || pool_is_done(s->pool);
+}
+
+uint64_t iostep_next_ns(const struct iostep *s)
+{
+	return s->cpu_begin_ns < s->cpu_end_ns ? s->cpu_begin_ns : s->cpu_end_ns;
+}
+
+static uint64_t timeval_ns(struct timeval t)
+{
+	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_usec * NS_PER_US;
+}
+
+static uint64_t minus(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : 0;
+}
+
+static struct cpu_reading read_cpu(void)
+{
+	struct rusage all, own;
+
+	getrusage(RUSAGE_SELF, &all);
+	getrusage(RUSAGE_THREAD, &own);
+	return (struct cpu_reading) {
+		.usr_ns = minus(timeval_ns(all.ru_utime), timeval_ns(own.ru_utime)),
+		.sys_ns = minus(timeval_ns(all.ru_stime), timeval_ns(own.ru_stime)),
+	};
+}
+
+void iostep_tick(struct iostep *s, uint64_t now_ns)
+{
+	if (now_ns >= s->cpu_begin_ns) {
+		s->cpu_begin = read_cpu();
+		s->cpu_begin_ns = UINT64_MAX;
+	}
+	if (now_ns >= s->cpu_end_ns) {
+		s->cpu_end = read_cpu();
+		s->cpu_end_ns = UINT64_MAX;
+	}
+}
+
+/* Is any thread still at work on it? Two targets of the assignment may be the same open one. */
+static bool is_at_work(const struct iostep *s, const struct open_target *t)
+{
+	for (size_t k = 0; k < s->nr_specs; k++)
+		if (s->targets[s->a->members[s->specs[k].member].target] == t &&
+		    cell_get(&stats_thread(s->env->block, k)->state) < THREAD_DONE)
+			return true;
+	return false;
+}
+
+void iostep_release_idle(struct iostep *s)
+{
+	for (size_t i = 0; !s->a->probe && i < s->a->nr_targets; i++) {
+		const struct open_target *t = s->targets[i];
+
+		if (!t || is_at_work(s, t))
+			continue;
+		let_go(s->env, t);
+		for (size_t k = i; k < s->a->nr_targets; k++)
+			if (s->targets[k] == t)
+				s->targets[k] = NULL;
+	}
+}
+
+/* --- the end -------------------------------------------------------------------------------------- */
+
+static bool uses_io_wq(const struct iostep *s, size_t member)
+{
+	const struct work_member *m = &s->a->members[member];
+
+	return m->job.engine == ENGINE_IO_URING &&
+	       s->a->targets[m->target].kind != TARGET_SIMULATED;
+}
+
+/* What the process used beyond its I/O threads is io-wq's: shared out by I/Os. */
+static void share_io_wq(struct iostep *s, const struct tally *t, struct msg_done *done)
+{
+	uint64_t usr = minus(s->cpu_end.usr_ns, s->cpu_begin.usr_ns);
+	uint64_t sys = minus(s->cpu_end.sys_ns, s->cpu_begin.sys_ns);
+	uint64_t *ios = xcalloc(done->nr_members + 1, sizeof(*ios)), all = 0;
+
+	for (size_t i = 0; i < done->nr_members; i++) {
+		usr = minus(usr, done->members[i].cpu_usr_ns);
+		sys = minus(sys, done->members[i].cpu_sys_ns);
+		for (int dir = 0; uses_io_wq(s, i) && dir < DIR_COUNT; dir++)
+			ios[i] += t->members[i].dir[dir].counts.ios;
+		all += ios[i];
+	}
+	for (size_t i = 0; all && i < done->nr_members; i++) {
+		double part = (double)ios[i] / (double)all;
+
+		done->members[i].cpu_usr_ns += (uint64_t)(part * (double)usr);
+		done->members[i].cpu_sys_ns += (uint64_t)(part * (double)sys);
+	}
+	free(ios);
+}
+
+static void device_differences(const struct iostep *s, struct msg_done *done)
+{
+	done->devices = xcalloc(s->a->nr_targets + 1, sizeof(*done->devices));
+	for (size_t i = 0; i < s->a->nr_targets; i++) {
+		const struct device_stat *b = &s->before[i];
+		struct device_stat now = { 0 };
+
+		if (!b->elapsed_ns || !s->targets[i] || !target_stat(s->targets[i], &now))
+			continue;
+		done->devices[done->nr_devices++] = (struct device_stat) {
+			.target = i,
+			.read_ios = now.read_ios - b->read_ios,
+			.read_bytes = now.read_bytes - b->read_bytes,
+			.write_ios = now.write_ios - b->write_ios,
+			.write_bytes = now.write_bytes - b->write_bytes,
+			.busy_ns = now.busy_ns - b->busy_ns,
+			.elapsed_ns = clock_mono_ns() - b->elapsed_ns,
+		};
+	}
+}
+
+/* Threads that outnumber the CPUs cannot spin up to the instant; without real-time priority they start late. */
+static char *wake_warning(const struct iostep *s)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	uint64_t worst = 0, ordinary = 0;
+
+	for (size_t i = 0; i < s->nr_specs; i++) {
+		const struct thread_stats *t = stats_thread(s->env->block, i);
+		uint64_t late = cell_get(&t->late_wake_ns);
+
+		ordinary += !cell_get(&t->realtime);
+		worst = late > worst ? late : worst;
+	}
+	if (!ordinary || s->nr_specs <= (size_t)cpus || worst < NS_PER_MS)
+		return NULL;
+	return xasprintf("%llu of %zu threads could not wake at real-time priority for the start, "
+			 "the last of them %.1f ms late; give the worker CAP_SYS_NICE",
+			 (unsigned long long)ordinary, s->nr_specs, (double)worst / NS_PER_MS);
+}
+
+void iostep_finish(struct iostep *s, struct msg_done *ret)
+{
+	uint64_t now = clock_mono_ns();
+	struct tally t;
+
+	if (s->cpu_begin_ns != UINT64_MAX)
+		s->cpu_begin = read_cpu(); /* stopped before its window: an empty difference */
+	if (s->cpu_begin_ns != UINT64_MAX || s->cpu_end_ns != UINT64_MAX)
+		s->cpu_end = read_cpu();
+	*ret = (struct msg_done) { .stopped = s->stopped };
+	if (!s->pool)
+		return;
+	pool_destroy(&s->pool);
+	device_differences(s, ret);
+	if (!s->start_ns)
+		return;
+	tally_read(s->env->block, s->a->nr_members, now, false, &t);
+	tally_members(s->env->block, s->a->nr_members, s->start_ns, &ret->members,
+		      &ret->nr_members);
+	tally_rows(&t, NULL, &ret->rows, &ret->nr_rows);
+	share_io_wq(s, &t, ret);
+	ret->warning = wake_warning(s);
+	tally_fini(&t);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* statedir.h - the worker's state folder, and the locks that keep a second worker away from it and from the
+ * socket (a second bind of an ipc path would take it over without an error). */
+#ifndef SALVO_WORKER_STATEDIR_H
+#define SALVO_WORKER_STATEDIR_H
+
+#include "worker/config.h"
+
+enum { STATEDIR_LOCKS = 2 };
+struct statedir {
+	struct {
+		char *path;
+		int fd;
+	} locks[STATEDIR_LOCKS]; /* the folder's; the socket's, when it lies elsewhere */
+};
+
+/* Makes the folder when it is missing, and locks it and the ipc socket. */
+struct error *statedir_lock(const struct worker_config *c, struct statedir *ret) _must_check_;
+/* Removes the lock files and lets the locks go. */
+void statedir_unlock(struct statedir *s);
+
+#endif
