@@ -139,8 +139,11 @@ static size_t utf8_printable(const unsigned char *s)
 		return 0;
 	if (n == 3 && ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] >= 0xa0)))
 		return 0;
-	if (n == 3 && s[0] == 0xe2 &&
-	    (s[1] == 0x80 || s[1] == 0x81)) /* bidi overrides and others */
+	/* What is invisible or turns the text around: U+200B-200F, U+2028-202E, U+2060-206F. */
+	if (n == 3 && s[0] == 0xe2 && s[1] == 0x80 &&
+	    ((s[2] >= 0x8b && s[2] <= 0x8f) || (s[2] >= 0xa8 && s[2] <= 0xae)))
+		return 0;
+	if (n == 3 && s[0] == 0xe2 && s[1] == 0x81 && s[2] >= 0xa0 && s[2] <= 0xaf)
 		return 0;
 	if (n == 4 && ((s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] >= 0x90)))
 		return 0;

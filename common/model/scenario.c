@@ -203,10 +203,14 @@ void scenario_destroy(struct scenario **self_p)
 /* --set targets.T.device takes the place of the file or simulation of the scenario, and so on. */
 static void replace_kind(struct scenario *sc, const char *key)
 {
-	const char *name = key + strlen("targets."), *dot = strchr(name, '.');
+	const char *name, *dot;
 	bool device, file;
 
-	if (!str_starts(key, "targets.") || !dot)
+	if (!str_starts(key, "targets."))
+		return;
+	name = key + strlen("targets.");
+	dot = strchr(name, '.');
+	if (!dot)
 		return;
 	device = streq(dot, ".device");
 	file = streq(dot, ".file");

@@ -71,6 +71,22 @@ char *job_path(const struct checker *c, size_t phase, size_t job, const char *ke
 	return xasprintf("phases[%zu].jobs[%zu]%s%s", phase, job, dot, key);
 }
 
+bool job_key_sure(const struct checker *c, size_t phase, size_t job, const char *key)
+{
+	_cleanup_free_ char *path = job_path(c, phase, job, key);
+	_cleanup_free_ char *defaults = xasprintf("defaults.%s", key);
+
+	return !schema_positions_wrong(c->known, path) &&
+	       !schema_positions_wrong(c->known, defaults);
+}
+
+bool target_key_sure(const struct checker *c, const struct target *t, const char *key)
+{
+	_cleanup_free_ char *path = xasprintf("targets.%s.%s", t->name, key);
+
+	return !schema_positions_wrong(c->known, path);
+}
+
 /* " (at bs=4k numjobs=8)" where the mistake is not there at all points. */
 static char *where_found(const struct checker *c, const struct finding *f)
 {
@@ -120,8 +136,9 @@ static struct error *take_findings(struct checker *c)
 				xrealloc(sc->warnings, sc->nr_warnings + 1, sizeof(*sc->warnings));
 			sc->warnings[sc->nr_warnings++] = xasprintf("%s: %s", f->path, f->text);
 		} else if (!f->warning && set) {
-			error_append(&errors, error_new(ERR_CONFIG, "--set %s=%s: %s%s", set->key,
-							set->value, f->text, where));
+			error_append(&errors,
+				     error_new(ERR_CONFIG, "--set %s=%s: %s: %s%s", set->key,
+					       set->value, f->path, f->text, where));
 		} else if (!f->warning) {
 			error_append(&errors,
 				     error_new(ERR_CONFIG, "%s: %s%s", f->path, f->text, where));
@@ -142,7 +159,9 @@ static void check_safe_name(struct checker *c, const char *path, const char *nam
 		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
 	const char *odd = name + strspn(name, safe);
 
-	if (*odd) {
+	if (!*name) {
+		find_mistake(c, path, "the name is empty");
+	} else if (*odd) {
 		size_t len = 1;
 
 		while (((unsigned char)odd[len] & 0xc0) == 0x80)
@@ -177,13 +196,14 @@ static void check_hosts(struct checker *c)
 	struct error *err = hostlist_expand(sc->hosts, sc->nr_hosts, &c->hosts);
 	static char local[] = "local", *const embedded[] = { local };
 
-	c->hosts_good = !err && !(c->known && !c->changes->nr_hosts &&
-				  schema_positions_wrong(c->known, "hosts"));
+	c->hosts_good =
+		!err && (c->changes->nr_hosts || !schema_positions_wrong(c->known, "hosts"));
 	if (err)
 		find_mistake(c, c->changes->nr_hosts ? "--hosts" : "hosts", "%s",
 			     error_message(err));
 	error_destroy(&err);
-	if (c->hosts_good && !c->hosts.nr_hosts)
+	/* The embedded worker; it also stands for hosts that cannot be read, in rules that need one. */
+	if (!c->hosts.nr_hosts)
 		err = hostlist_expand(embedded, 1, &c->hosts);
 	assert(!err);
 }
@@ -238,11 +258,13 @@ static void check_target(struct checker *c, const struct target *t)
 	_cleanup_free_ char *device = xasprintf("%s.device", path);
 	_cleanup_free_ char *size = xasprintf("%s.size", path);
 	bool simulated = schema_is_set(&target_schema, t, "simulated");
+	static const char *const kind_keys[] = { "device", "file", "simulated" };
 	int kinds = (t->device != NULL) + (t->file != NULL) + simulated;
 
 	check_safe_name(c, path, t->name);
-	if (schema_positions_wrong(c->known, path))
-		return;
+	for (size_t i = 0; i < array_size(kind_keys); i++)
+		if (!target_key_sure(c, t, kind_keys[i]))
+			return;
 	if (kinds != 1) {
 		find_mistake(c, path, "needs exactly one of device, file, simulated%s",
 			     kinds ? "" : "; it has none");
@@ -251,7 +273,7 @@ static void check_target(struct checker *c, const struct target *t)
 	if (t->device && t->device[0] != '/')
 		find_mistake(c, device, "'%s' is no absolute path; did you mean '/dev/%s'?",
 			     t->device, t->device);
-	if (t->file && !t->size)
+	if (t->file && !t->size && target_key_sure(c, t, "size"))
 		find_mistake(c, path, "a file needs a size; set size: 1GiB or so");
 	if (!t->file && t->size)
 		find_mistake(c, size,
@@ -311,7 +333,13 @@ static void check_axis_value(struct checker *c, const struct sweep_axis *axis, s
 	err = schema_set(&job_schema, &scratch, axis->key, axis->values[i]);
 	schema_fini(&job_schema, &scratch);
 	if (err) {
-		find_mistake(c, path, "%s", error_message(err));
+		const char *what = error_message(err);
+		size_t len = strlen(axis->key);
+
+		/* The path says already which key it is. */
+		if (str_starts(what, axis->key) && str_starts(what + len, ": "))
+			what += len + 2;
+		find_mistake(c, path, "%s", what);
 		error_destroy(&err);
 		c->sweep_good = false;
 	}
@@ -365,8 +393,8 @@ static void check_job_names(struct checker *c, size_t p, size_t i)
 	_cleanup_free_ char *path = job_path(c, p, i, NULL), *name = job_path(c, p, i, "name");
 	_cleanup_free_ char *group = job_path(c, p, i, "group");
 
-	if (!job->name && !schema_positions_wrong(c->known, path))
-		find_mistake(c, path, "missing key 'name'");
+	if (!job->name && job_key_sure(c, p, i, "name"))
+		find_mistake(c, path, "missing key 'name' (Name of the job in the report)");
 	for (size_t k = 0; job->name && k < i; k++)
 		if (phase->jobs[k].name && streq(phase->jobs[k].name, job->name)) {
 			find_mistake(c, name, "another job of the phase has the name '%s' already",
@@ -435,28 +463,48 @@ static bool listed_before(char *const *list, size_t i)
 	return false;
 }
 
-/* Are the names of targets and hosts those of things that are there? */
-static bool check_references(struct checker *c, size_t p, size_t i, const struct job *job)
+/* Takes entry k out of a list of texts. */
+static void drop_entry(char **list, size_t *nr, size_t k)
+{
+	free(list[k]);
+	(*nr)--;
+	memmove(list + k, list + k + 1, (*nr - k) * sizeof(*list));
+}
+
+/* Targets and hosts that are not there are told and taken out, so that the other rules can go on. False when
+ * it is not known any more where the job runs. */
+static bool check_references(struct checker *c, size_t p, size_t i, struct job *job)
 {
 	_cleanup_free_ char *path = job_path(c, p, i, NULL), *hosts = job_path(c, p, i, "hosts");
 	_cleanup_free_ char *target = job_path(c, p, i, "target");
-	size_t before = c->nr_findings;
+	bool good = c->hosts_good;
 
-	if (!job->nr_target && !schema_positions_wrong(c->known, path))
-		find_mistake(c, path, "missing key 'target'");
-	for (size_t k = 0; k < job->nr_target; k++) {
-		if (!scenario_target(c->sc, job->target[k]))
+	if (!job->nr_target && job_key_sure(c, p, i, "target"))
+		find_mistake(c, path, "missing key 'target' (The target that the job works on)");
+	for (size_t k = 0; k < job->nr_target;) {
+		if (!scenario_target(c->sc, job->target[k])) {
 			find_unknown_target(c, target, job->target[k]);
-		else if (listed_before(job->target, k))
+		} else if (listed_before(job->target, k)) {
 			find_mistake(c, target, "'%s' is in the list already", job->target[k]);
+		} else {
+			k++;
+			continue;
+		}
+		drop_entry(job->target, &job->nr_target, k);
 	}
-	for (size_t k = 0; c->hosts_good && k < job->nr_hosts; k++) {
-		if (!host_known(c, job->hosts[k]))
+	for (size_t k = 0; k < job->nr_hosts;) {
+		if (c->hosts_good && !host_known(c, job->hosts[k])) {
 			find_unknown_host(c, hosts, job->hosts[k]);
-		else if (listed_before(job->hosts, k))
+		} else if (c->hosts_good && listed_before(job->hosts, k)) {
 			find_mistake(c, hosts, "'%s' is in the list already", job->hosts[k]);
+		} else if (c->hosts_good) {
+			k++;
+			continue;
+		}
+		drop_entry(job->hosts, &job->nr_hosts, k);
+		good = false;
 	}
-	return c->nr_findings == before && job->nr_target && c->hosts_good;
+	return good;
 }
 
 /* Checks one phase with the values of c->point. */
@@ -466,32 +514,25 @@ static void check_phase(struct checker *c, size_t p)
 	struct phase_at ph = {
 		.index = p,
 		.jobs = xcalloc(phase->nr_jobs, sizeof(*ph.jobs)),
-		.job_index = xcalloc(phase->nr_jobs, sizeof(*ph.job_index)),
+		.nr_jobs = phase->nr_jobs,
 	};
 	bool complete = true;
 
 	for (size_t i = 0; i < phase->nr_jobs; i++) {
-		struct job *job = &ph.jobs[ph.nr_jobs];
+		struct job *job = &ph.jobs[i];
 
 		if (c->at_points)
 			scenario_job_at(c->sc, phase, &phase->jobs[i], c->point, job);
 		else
 			schema_copy(&job_schema, job, &phase->jobs[i]);
-		ph.job_index[ph.nr_jobs++] = i;
-		if (!check_references(c, p, i, job)) {
-			complete = false;
-			schema_fini(&job_schema, job);
-			ph.nr_jobs--;
-		} else {
-			check_job(c, &ph, ph.nr_jobs - 1);
-		}
+		complete &= check_references(c, p, i, job);
+		check_job(c, &ph, i);
 	}
 	if (complete)
 		check_sharing(c, &ph);
 	for (size_t i = 0; i < ph.nr_jobs; i++)
 		schema_fini(&job_schema, &ph.jobs[i]);
 	free(ph.jobs);
-	free(ph.job_index);
 }
 
 static void check_phases(struct checker *c)

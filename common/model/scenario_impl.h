@@ -28,11 +28,10 @@ struct checker {
 	size_t nr_findings;
 };
 
-/* A phase with its jobs as they are at the point; jobs that are too wrong to be checked are left out. */
+/* A phase with its jobs as they are at the point, without the targets and hosts that are not there. */
 struct phase_at {
 	size_t index; /* in the scenario's phases */
 	struct job *jobs;
-	size_t *job_index; /* in the phase */
 	size_t nr_jobs;
 };
 
@@ -42,6 +41,11 @@ void find_warning(struct checker *c, const char *path, const char *fmt, ...) _pr
 /* "jobs[0]" or "phases[1].jobs[0]", ".key" behind it when key is not NULL; owned by the caller. */
 char *job_path(const struct checker *c, size_t phase, size_t job,
 	       const char *key) _returns_nonnull_;
+
+/* Is the key's value (or its absence) what its author meant? Not when loading found it wrong, or a misspelt
+ * key near it, in the job or in the defaults. Of a target likewise. */
+bool job_key_sure(const struct checker *c, size_t phase, size_t job, const char *key);
+bool target_key_sure(const struct checker *c, const struct target *t, const char *key);
 
 /* The rules of one job on its targets: alignment, ranges, depths (scenario_job.c). */
 void check_job(struct checker *c, const struct phase_at *ph, size_t i);

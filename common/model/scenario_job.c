@@ -13,9 +13,16 @@ static uint64_t range_end(const struct job *job, uint64_t target_bytes)
 	return target_bytes ? target_bytes : UINT64_MAX;
 }
 
-static void check_times(struct checker *c, const char *path, const struct job *job)
+static bool sure(const struct checker *c, const struct phase_at *ph, size_t i, const char *key)
 {
-	if (job->time_based && !job->runtime_ns)
+	return job_key_sure(c, ph->index, i, key);
+}
+
+static void check_times(struct checker *c, const struct phase_at *ph, size_t i, const char *path)
+{
+	const struct job *job = &ph->jobs[i];
+
+	if (job->time_based && !job->runtime_ns && sure(c, ph, i, "runtime"))
 		find_mistake(c, path,
 			     "time_based needs a runtime, or it would never end; set runtime: 30s "
 			     "or so");
@@ -24,10 +31,12 @@ static void check_times(struct checker *c, const char *path, const struct job *j
 static void check_sizes(struct checker *c, const struct phase_at *ph, size_t i)
 {
 	const struct job *job = &ph->jobs[i];
-	_cleanup_free_ char *size = job_path(c, ph->index, ph->job_index[i], "size");
-	_cleanup_free_ char *io_size = job_path(c, ph->index, ph->job_index[i], "io_size");
+	_cleanup_free_ char *size = job_path(c, ph->index, i, "size");
+	_cleanup_free_ char *io_size = job_path(c, ph->index, i, "io_size");
 	char bs[UNITS_TEXT], text[UNITS_TEXT];
 
+	if (!sure(c, ph, i, "bs"))
+		return;
 	units_format_size(bs, job->bs);
 	units_format_size(text, job->size);
 	if (job->size && job->size < job->bs)
@@ -41,7 +50,8 @@ static void check_sizes(struct checker *c, const struct phase_at *ph, size_t i)
 		find_mistake(c, io_size, "%s is less than one block (bs is %s)", text, bs);
 }
 
-/* Keys that are allowed and do nothing. Those of `defaults` may be meant for other jobs. */
+/* Keys that are allowed and do nothing. Those of `defaults` may be meant for other jobs. Only warnings, which
+ * nobody sees before the mistakes are gone. */
 static void check_useless(struct checker *c, const char *path, const struct job *job)
 {
 	const struct job *defaults = &c->sc->defaults;
@@ -69,10 +79,11 @@ static void check_alignment(struct checker *c, const struct phase_at *ph, size_t
 			    const struct target *t)
 {
 	const struct job *job = &ph->jobs[i];
-	_cleanup_free_ char *bs = job_path(c, ph->index, ph->job_index[i], "bs");
-	_cleanup_free_ char *offset = job_path(c, ph->index, ph->job_index[i], "offset");
+	_cleanup_free_ char *bs = job_path(c, ph->index, i, "bs");
+	_cleanup_free_ char *offset = job_path(c, ph->index, i, "offset");
 
-	if (target_kind(t) == TARGET_SIMULATED || !target_direct(t, job))
+	if (target_kind(t) == TARGET_SIMULATED || !target_direct(t, job) ||
+	    !sure(c, ph, i, "direct"))
 		return;
 	if (job->bs % SECTOR)
 		find_mistake(c, bs, "%llu is no multiple of %d, which direct I/O needs",
@@ -87,9 +98,9 @@ static void check_bounds(struct checker *c, const struct phase_at *ph, size_t i,
 			 const struct target *t, uint64_t target_bytes)
 {
 	const struct job *job = &ph->jobs[i];
-	_cleanup_free_ char *size = job_path(c, ph->index, ph->job_index[i], "size");
-	_cleanup_free_ char *offset = job_path(c, ph->index, ph->job_index[i], "offset");
-	_cleanup_free_ char *bs = job_path(c, ph->index, ph->job_index[i], "bs");
+	_cleanup_free_ char *size = job_path(c, ph->index, i, "size");
+	_cleanup_free_ char *offset = job_path(c, ph->index, i, "offset");
+	_cleanup_free_ char *bs = job_path(c, ph->index, i, "bs");
 	char whole[UNITS_TEXT], text[UNITS_TEXT], from[UNITS_TEXT];
 
 	units_format_size(whole, target_bytes);
@@ -112,18 +123,19 @@ static void check_on_target(struct checker *c, const struct phase_at *ph, size_t
 {
 	const struct job *job = &ph->jobs[i];
 	_cleanup_free_ char *path = xasprintf("targets.%s", t->name);
+	bool sizes_sure = sure(c, ph, i, "bs") && sure(c, ph, i, "size") &&
+			  sure(c, ph, i, "offset") && target_key_sure(c, t, "size");
 
-	if (schema_positions_wrong(c->known, path))
-		return;
 	check_alignment(c, ph, i, t);
-	for (size_t k = 0; k < c->hosts.nr_hosts; k++) {
+	for (size_t k = 0; sizes_sure && k < c->hosts.nr_hosts; k++) {
 		const char *host = c->hosts.hosts[k].name;
 		uint64_t target_bytes = target_size(t, host);
 
 		if (target_bytes && job_on_host(job, host))
 			check_bounds(c, ph, i, t, target_bytes);
 	}
-	if (job_writes(job) && t->device && t->destroy.level == DESTROY_NO)
+	if (job_writes(job) && t->device && t->destroy.level == DESTROY_NO &&
+	    target_key_sure(c, t, "destroy"))
 		find_mistake(c, path,
 			     "job '%s' writes to the device %s: add destroy: true to allow its "
 			     "data to be overwritten; nothing was touched",
@@ -133,11 +145,9 @@ static void check_on_target(struct checker *c, const struct phase_at *ph, size_t
 void check_job(struct checker *c, const struct phase_at *ph, size_t i)
 {
 	const struct job *job = &ph->jobs[i];
-	_cleanup_free_ char *path = job_path(c, ph->index, ph->job_index[i], NULL);
+	_cleanup_free_ char *path = job_path(c, ph->index, i, NULL);
 
-	if (schema_positions_wrong(c->known, path))
-		return;
-	check_times(c, path, job);
+	check_times(c, ph, i, path);
 	check_sizes(c, ph, i);
 	check_useless(c, path, job);
 	for (size_t k = 0; k < job->nr_target; k++)

@@ -65,7 +65,7 @@ static void check_ranges(struct checker *c, const struct phase_at *ph, const str
 			const struct job *a = &ph->jobs[k], *b = &ph->jobs[i];
 			uint64_t a_end = a->size ? a->offset + a->size : UINT64_MAX;
 			uint64_t b_end = b->size ? b->offset + b->size : UINT64_MAX;
-			_cleanup_free_ char *path = job_path(c, ph->index, ph->job_index[i], NULL);
+			_cleanup_free_ char *path = job_path(c, ph->index, i, NULL);
 
 			if (!uses(a, t) || !uses(b, t) || !meet(c, a, b))
 				continue;
@@ -86,7 +86,7 @@ static void check_parts(struct checker *c, const struct phase_at *ph, size_t i,
 			const struct target *t, const char *host)
 {
 	const struct job *job = &ph->jobs[i];
-	_cleanup_free_ char *path = job_path(c, ph->index, ph->job_index[i], NULL);
+	_cleanup_free_ char *path = job_path(c, ph->index, i, NULL);
 	uint64_t parts = 0, align = 1, target_bytes = target_size(t, host), range;
 
 	for (size_t k = 0; k < ph->nr_jobs; k++) {
@@ -124,6 +124,24 @@ static void check_partition(struct checker *c, const struct phase_at *ph, const 
 				check_parts(c, ph, i, t, c->hosts.hosts[k].name);
 }
 
+/* Do we know who uses the target, and for what? */
+static bool sure(const struct checker *c, const struct phase_at *ph, const struct target *t)
+{
+	static const char *const job_keys[] = { "rw",     "numjobs", "target", "hosts",
+						"offset", "size",    "bs" };
+	static const char *const target_keys[] = { "device", "file", "simulated", "share",
+						   "allow_overlap" };
+
+	for (size_t k = 0; k < array_size(target_keys); k++)
+		if (!target_key_sure(c, t, target_keys[k]))
+			return false;
+	for (size_t i = 0; i < ph->nr_jobs; i++)
+		for (size_t k = 0; uses(&ph->jobs[i], t) && k < array_size(job_keys); k++)
+			if (!job_key_sure(c, ph->index, i, job_keys[k]))
+				return false;
+	return true;
+}
+
 void check_sharing(struct checker *c, const struct phase_at *ph)
 {
 	for (size_t k = 0; k < c->sc->nr_targets; k++) {
@@ -132,7 +150,7 @@ void check_sharing(struct checker *c, const struct phase_at *ph)
 		uint64_t threads = t->device ? use.threads : use.threads_max;
 		_cleanup_free_ char *path = xasprintf("targets.%s", t->name);
 
-		if (schema_positions_wrong(c->known, path))
+		if (!sure(c, ph, t))
 			continue;
 		if (t->share == SHARE_PARTITION)
 			check_partition(c, ph, t);

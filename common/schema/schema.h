@@ -180,7 +180,8 @@ struct error *schema_load_file_at(const struct schema *s, const char *path, void
 struct error *schema_load_text_at(const struct schema *s, const char *name, const char *text,
 				  size_t len, void *obj,
 				  struct schema_positions **ret) _must_check_;
-/* Did loading find a mistake at this path or below it? Cross checks of such a part would only add confusion. */
+/* Did loading find a mistake at this path or below it, or a key that was probably meant to be this one? Cross
+ * checks of such a part would only add confusion. */
 bool schema_positions_wrong(const struct schema_positions *p, const char *path);
 /* schema_check, passing over objects in which loading found mistakes. */
 struct error *schema_positions_check(const struct schema_positions *p, const struct schema *s,

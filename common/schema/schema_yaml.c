@@ -268,13 +268,17 @@ static void report_unknown(struct loader *l, const struct schema *s, const yaml_
 			   const char *name, const struct place *at)
 {
 	const char *guess = schema_guess(s, name);
+	const struct place meant = { .up = at, .name = guess };
 
-	if (guess)
-		report(l, key, at,
-		       error_new(ERR_CONFIG, "unknown key '%s'; did you mean '%s'?", name, guess));
-	else
+	if (!guess) {
 		report(l, key, at,
 		       error_new(ERR_CONFIG, "unknown key '%s' in this %s", name, s->name));
+		return;
+	}
+	report(l, key, at,
+	       error_new(ERR_CONFIG, "unknown key '%s'; did you mean '%s'?", name, guess));
+	/* The key that was meant is not simply absent: rules about it would only add confusion. */
+	schema_positions_add_wrong(l->positions, &meant);
 }
 
 /* One KEY: VALUE of an object. `seen` has a flag per field of the table. */
