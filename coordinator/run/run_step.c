@@ -287,7 +287,7 @@ static void sampled(struct run *r, size_t host, const struct msg_sample *s, uint
 		p->active_ns = now_ns;
 	err = collector_sample(r->o.collector, host, s);
 	if (err)
-		run_drop(r, host, HOST_LOST, err, now_ns);
+		run_drop(r, host, HOST_LOST, error_context(err, "host '%s'", p->name), now_ns);
 	else if (r->out.sampled)
 		r->out.sampled(r->out.arg, r->step, host, clocksync_offset_ns(&p->clock));
 }
@@ -338,7 +338,7 @@ static void done(struct run *r, size_t host, const struct msg_done *d, uint64_t 
 		return;
 	err = collector_done(r->o.collector, host, d);
 	if (err) {
-		run_drop(r, host, HOST_LOST, err, now_ns);
+		run_drop(r, host, HOST_LOST, error_context(err, "host '%s'", p->name), now_ns);
 		return;
 	}
 	count_errors(r, p, d);

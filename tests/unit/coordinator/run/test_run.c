@@ -332,7 +332,8 @@ Test(run, bad_sample_ends_that_host_only)
 	sim.scenario.fleet.on_loss = ON_LOSS_CONTINUE;
 	sim.workers[1].fault = SIM_BAD_SAMPLE;
 	go(MODE_RUN);
-	cr_assert(sim_has_error(&sim, ERR_PROTOCOL, "w1"));
+	cr_assert(sim_has_error(&sim, ERR_PROTOCOL, "w1"), "%s",
+		  run_errors(sim.run) ? error_message(run_errors(sim.run)) : "no error");
 	cr_assert_eq(sim.workers[0].received[MSG_STOP], 0);
 	cr_assert(sim.workers[1].closed);
 	check_all_left();
