@@ -114,7 +114,7 @@ static void print_devices(const struct result_step *s, FILE *out)
 {
 	static const char *const heads[] = { "host", "target", "path",    "reads",
 					     "read", "writes", "written", "util" };
-	_cleanup_(table_fini) struct table t;
+	_cleanup_(table_fini) struct table t = { 0 };
 
 	if (!s->nr_devices)
 		return;

@@ -73,7 +73,7 @@ static void add_latency_row(struct table *t, const char *name, const struct hist
 static void print_latencies(const struct direction_sum *d, FILE *out)
 {
 	static const char *const heads[] = { "", "min", "mean", "max", "stdev", "samples" };
-	_cleanup_(table_fini) struct table t;
+	_cleanup_(table_fini) struct table t = { 0 };
 
 	table_init(&t, "rrrrrr");
 	for (size_t i = 0; i < array_size(heads); i++)
@@ -105,7 +105,7 @@ static void print_percentiles(const struct hist *h, FILE *out)
 {
 	static const double points[] = { 1,  5,  10, 20, 30,   40,   50,    60,   70,
 					 80, 90, 95, 99, 99.5, 99.9, 99.95, 99.99 };
-	_cleanup_(table_fini) struct table t;
+	_cleanup_(table_fini) struct table t = { 0 };
 	size_t scale;
 
 	if (!h->count)
@@ -321,7 +321,7 @@ static void print_members(const char *title, const struct result *hosts_of,
 				      "p99", "max",     "errors", "share", "" };
 	_cleanup_free_ double *rates = xcalloc(nr, sizeof(*rates));
 	struct member_table m = { .r = hosts_of };
-	_cleanup_(table_fini) struct table t;
+	_cleanup_(table_fini) struct table t = { 0 };
 	size_t nr_rates, shown = 0;
 	double sum = 0, threads = 0;
 

@@ -48,7 +48,7 @@ static void print_summary(const struct result_summary *s, FILE *out)
 {
 	static const char *const heads[] = { "metric", "n", "mean", "stddev", "", "min", "max" };
 	_cleanup_free_ char *point = text_point(s->point, s->nr_point);
-	_cleanup_(table_fini) struct table t;
+	_cleanup_(table_fini) struct table t = { 0 };
 
 	table_init(&t, "lrrrrrr");
 	for (size_t i = 0; i < array_size(heads); i++)
