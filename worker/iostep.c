@@ -142,16 +142,16 @@ static struct access_rules rules_of(const struct io_env *env)
 static struct error *open_one(struct iostep *s, size_t i)
 {
 	const struct work_target *spec = &s->a->targets[i];
-	struct access_rules rules = rules_of(s->env);
 	struct error *err = NULL;
 
 	s->targets[i] = s->a->probe ? NULL : find_held(s->env, spec);
 	if (s->targets[i] && spec->writes)
 		err = target_recheck(s->targets[i]);
 	if (!s->targets[i]) {
+		s->env->rules = rules_of(s->env);
 		err = iocheck_not_stuck(s->env->setup.state, spec);
 		if (!err)
-			err = target_open(spec, i, &rules, s->a->probe, &s->targets[i]);
+			err = target_open(spec, i, &s->env->rules, s->a->probe, &s->targets[i]);
 		if (!err && !s->a->probe)
 			hold(s->env, spec, s->targets[i]);
 	}

@@ -20,6 +20,7 @@ struct held_target {
 
 struct io_env {
 	struct io_setup setup;
+	struct access_rules rules; /* of setup; targets borrow them for their life */
 	int stats_fd;
 	struct stats_block *block;
 	size_t block_bytes;
