@@ -2,7 +2,6 @@
 #include "worker/host/facts.h"
 
 #include "common/base/str.h"
-#include "worker/host/sysfs.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -91,25 +90,31 @@ static char *cpus(int which)
 
 void facts_collect(struct fact **ret, size_t *ret_nr)
 {
-	static const struct {
-		const char *key, *dir, *attr;
+	facts_collect_at(&host_root_live, ret, ret_nr);
+}
+
+void facts_collect_at(const struct host_root *root, struct fact **ret, size_t *ret_nr)
+{
+	/* clang-format off */
+	const struct {
+		const char *key, *base, *attr;
 	} files[] = {
-		{ "clocksource", "/sys/devices/system/clocksource/clocksource0",
-		  "current_clocksource" },
-		{ "governor", "/sys/devices/system/cpu/cpu0/cpufreq", "scaling_governor" },
-		{ "cpufreq_driver", "/sys/devices/system/cpu/cpu0/cpufreq", "scaling_driver" },
-		{ "smt", "/sys/devices/system/cpu/smt", "control" },
-		{ "numa_nodes", "/sys/devices/system/node", "online" },
-		{ "transparent_hugepage", "/sys/kernel/mm/transparent_hugepage", "enabled" },
-		{ "io_uring_disabled", "/proc/sys/kernel", "io_uring_disabled" },
-		{ "hypervisor", "/sys/hypervisor", "type" },
-		{ "product", "/sys/class/dmi/id", "product_name" },
-		{ "bios", "/sys/class/dmi/id", "bios_version" },
-		{ "boot_id", "/proc/sys/kernel/random", "boot_id" },
+		{ "clocksource", root->sys, "devices/system/clocksource/clocksource0/current_clocksource" },
+		{ "governor", root->sys, "devices/system/cpu/cpu0/cpufreq/scaling_governor" },
+		{ "cpufreq_driver", root->sys, "devices/system/cpu/cpu0/cpufreq/scaling_driver" },
+		{ "smt", root->sys, "devices/system/cpu/smt/control" },
+		{ "numa_nodes", root->sys, "devices/system/node/online" },
+		{ "transparent_hugepage", root->sys, "kernel/mm/transparent_hugepage/enabled" },
+		{ "io_uring_disabled", root->proc, "sys/kernel/io_uring_disabled" },
+		{ "hypervisor", root->sys, "hypervisor/type" },
+		{ "product", root->sys, "class/dmi/id/product_name" },
+		{ "bios", root->sys, "class/dmi/id/bios_version" },
+		{ "boot_id", root->proc, "sys/kernel/random/boot_id" },
 	};
+	/* clang-format on */
 	struct fact_list list = { 0 };
 	struct utsname name;
-	char *cmdline = sysfs_text("/proc", "cmdline");
+	char *cmdline = sysfs_text(root->proc, "cmdline");
 
 	if (uname(&name) == 0) {
 		add(&list, "kernel", xstrdup(name.release));
@@ -119,12 +124,12 @@ void facts_collect(struct fact **ret, size_t *ret_nr)
 	}
 	add(&list, "os", value_in("/etc", "os-release", "PRETTY_NAME", "="));
 	add(&list, "cmdline", cmdline ? without_secrets(cmdline) : NULL);
-	add(&list, "cpu_model", value_in("/proc", "cpuinfo", "model name", ": "));
-	add(&list, "microcode", value_in("/proc", "cpuinfo", "microcode", ": "));
+	add(&list, "cpu_model", value_in(root->proc, "cpuinfo", "model name", ": "));
+	add(&list, "microcode", value_in(root->proc, "cpuinfo", "microcode", ": "));
 	add(&list, "nr_cpus", cpus(_SC_NPROCESSORS_ONLN));
 	add(&list, "memory_bytes", memory_bytes());
 	for (size_t i = 0; i < array_size(files); i++)
-		add(&list, files[i].key, sysfs_text(files[i].dir, files[i].attr));
+		add(&list, files[i].key, sysfs_text(files[i].base, files[i].attr));
 	*ret = list.facts;
 	*ret_nr = list.nr;
 }

@@ -5,8 +5,11 @@
 #define SALVO_HOST_FACTS_H
 
 #include "common/net/message.h"
+#include "worker/host/sysfs.h"
 
 void facts_collect(struct fact **ret, size_t *ret_nr);
+/* The same for a host whose files lie elsewhere. */
+void facts_collect_at(const struct host_root *root, struct fact **ret, size_t *ret_nr);
 void facts_free(struct fact **facts, size_t *nr);
 
 #endif
