@@ -36,87 +36,7 @@ struct range iocheck_thread_range(const struct work_member *m, const struct work
 	return split_part(whole, m->part_align, m->part_first + index, m->nr_parts);
 }
 
-/* --- checks --------------------------------------------------------------------------------------- */
-
-static struct error *check_range(const struct work_member *m, const struct work_target *t,
-				 const struct device_info *info)
-{
-	const struct job *job = &m->job;
-	uint64_t all = target_bytes(t, info);
-	char offset[UNITS_TEXT], size[UNITS_TEXT], whole[UNITS_TEXT], bs[UNITS_TEXT];
-
-	units_format_size(offset, job->offset);
-	units_format_size(size, job->size);
-	units_format_size(whole, all);
-	units_format_size(bs, job->bs);
-	if (job->offset >= all)
-		return error_new(ERR_CONFIG,
-				 "offset %s is beyond the end of the target, which has %s; lower "
-				 "offset",
-				 offset, whole);
-	if (job->size > all - job->offset)
-		return error_new(ERR_CONFIG,
-				 "size %s from offset %s goes beyond the end of the target, which "
-				 "has %s; lower size",
-				 size, offset, whole);
-	if (job->bs > member_range(m, t, info).bytes)
-		return error_new(ERR_CONFIG,
-				 "bs %s is larger than the range of the job on this target", bs);
-	return NULL;
-}
-
-static struct error *check_parts(const struct work_member *m, const struct work_target *t,
-				 const struct device_info *info)
-{
-	if (m->nr_parts <= 1)
-		return NULL;
-	if (m->part_first > m->nr_parts || m->job.numjobs > m->nr_parts - m->part_first)
-		return error_new(ERR_PROTOCOL, "threads %llu and on have no part among %llu",
-				 (unsigned long long)m->part_first,
-				 (unsigned long long)m->nr_parts);
-	/* The last parts are the smallest. */
-	if (iocheck_thread_range(m, t, info, m->job.numjobs - 1).bytes < m->job.bs)
-		return error_new(ERR_CONFIG,
-				 "the range is too small for %llu parts of at least one block; use "
-				 "fewer threads or a larger range",
-				 (unsigned long long)m->nr_parts);
-	return NULL;
-}
-
-static struct error *check_sectors(const struct work_member *m, const struct device_info *info)
-{
-	uint64_t sector = info->logical_block_bytes;
-	const struct {
-		const char *name;
-		uint64_t value;
-	} values[] = {
-		{ "bs", m->job.bs },
-		{ "offset", m->job.offset },
-		{ "part_align", m->nr_parts > 1 ? m->part_align : 0 },
-	};
-
-	if (!m->job.direct || !sector)
-		return NULL;
-	for (size_t i = 0; i < array_size(values); i++)
-		if (values[i].value % sector)
-			return error_new(ERR_CONFIG,
-					 "%s %llu is no multiple of %llu, the sector size of the "
-					 "target, which direct I/O needs",
-					 values[i].name, (unsigned long long)values[i].value,
-					 (unsigned long long)sector);
-	return NULL;
-}
-
-static struct error *check_member(const struct work_member *m, const struct work_target *t,
-				  const struct device_info *info)
-{
-	struct error *err = check_range(m, t, info);
-
-	if (!err)
-		err = check_parts(m, t, info);
-	error_append(&err, check_sectors(m, info));
-	return err;
-}
+/* --- limits --------------------------------------------------------------------------------------- */
 
 /* Bytes of buffers and statistics; UINT64_MAX when they do not fit in 64 bits. */
 static uint64_t memory_needed(const struct assignment *a)
@@ -139,7 +59,7 @@ static uint64_t memory_needed(const struct assignment *a)
 	return sum;
 }
 
-static struct error *check_limits(const struct assignment *a, const struct io_setup *setup)
+struct error *iocheck_limits(const struct assignment *a, const struct io_setup *setup)
 {
 	uint64_t threads = assignment_threads(a), memory = memory_needed(a);
 	struct error *errs = NULL;
@@ -162,21 +82,6 @@ static struct error *check_limits(const struct assignment *a, const struct io_se
 				       "this step needs %s of memory, the worker's limit is "
 				       "%s; raise limits.memory or lower iodepth, bs or numjobs",
 				       need, limit));
-	}
-	return errs;
-}
-
-struct error *iocheck_step(const struct assignment *a, const struct device_info *info,
-			   const struct io_setup *setup)
-{
-	struct error *errs = check_limits(a, setup);
-
-	for (size_t i = 0; i < a->nr_members; i++) {
-		const struct work_member *m = &a->members[i];
-		const struct work_target *t = &a->targets[m->target];
-
-		error_append(&errs, error_context(check_member(m, t, &info[m->target]),
-						  "target '%s', job '%s'", t->name, m->job.name));
 	}
 	return errs;
 }

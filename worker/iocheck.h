@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* iocheck.h - arithmetic of an assignment against the targets as they are: ranges, sectors, limits, and what
- * may be written. Pure, but for iocheck_not_stuck. */
+/* iocheck.h - arithmetic of an assignment: limits, ranges of threads, what may be written. Pure, but for
+ * iocheck_not_stuck. Whether a member fits its target is target_check_member's question; the ranges below are of
+ * members that do. */
 #ifndef SALVO_WORKER_IOCHECK_H
 #define SALVO_WORKER_IOCHECK_H
 
@@ -8,10 +9,8 @@
 #include "common/net/message.h"
 #include "worker/child.h"
 
-/* Everything about sizes, sectors, parts and limits that speaks against the step, all at once. `info`: one per
- * target. The functions below may only be asked when it found nothing. */
-struct error *iocheck_step(const struct assignment *a, const struct device_info *info,
-			   const struct io_setup *setup) _must_check_;
+/* Threads and memory against the limits of worker.yaml. */
+struct error *iocheck_limits(const struct assignment *a, const struct io_setup *setup) _must_check_;
 /* The part of the target that thread `index` of the member has. */
 struct range iocheck_thread_range(const struct work_member *m, const struct work_target *t,
 				  const struct device_info *info, uint64_t index);

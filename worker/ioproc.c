@@ -174,8 +174,11 @@ static void on_stop(struct ioproc *p)
 
 static void take_setup(struct ioproc *p, const uint8_t *data, size_t len)
 {
-	struct error *err = schema_unpack(&io_setup_schema, data, len, &p->env.setup);
+	struct io_setup setup;
+	struct error *err = schema_unpack(&io_setup_schema, data, len, &setup);
 
+	if (!err)
+		io_env_setup(&p->env, &setup);
 	p->has_setup = !err;
 	p->leaving = p->leaving || err;
 	error_destroy(&err);

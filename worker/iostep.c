@@ -114,6 +114,18 @@ static void let_go(struct io_env *env, const struct open_target *open)
 	}
 }
 
+void io_env_setup(struct io_env *env, const struct io_setup *setup)
+{
+	env->setup = *setup;
+	env->rules = (struct access_rules) {
+		.read = setup->read,
+		.nr_read = setup->nr_read,
+		.write = setup->write,
+		.nr_write = setup->nr_write,
+		.below = setup->below,
+	};
+}
+
 void io_env_fini(struct io_env *env)
 {
 	for (size_t i = 0; i < env->nr_held; i++)
@@ -128,17 +140,6 @@ void io_env_fini(struct io_env *env)
 
 /* --- preparing ------------------------------------------------------------------------------------ */
 
-static struct access_rules rules_of(const struct io_env *env)
-{
-	return (struct access_rules) {
-		.read = env->setup.read,
-		.nr_read = env->setup.nr_read,
-		.write = env->setup.write,
-		.nr_write = env->setup.nr_write,
-		.below = env->setup.below,
-	};
-}
-
 static struct error *open_one(struct iostep *s, size_t i)
 {
 	const struct work_target *spec = &s->a->targets[i];
@@ -148,7 +149,6 @@ static struct error *open_one(struct iostep *s, size_t i)
 	if (s->targets[i] && spec->writes)
 		err = target_recheck(s->targets[i]);
 	if (!s->targets[i]) {
-		s->env->rules = rules_of(s->env);
 		err = iocheck_not_stuck(s->env->setup.state, spec);
 		if (!err)
 			err = target_open(spec, i, &s->env->rules, s->a->probe, &s->targets[i]);
@@ -169,6 +169,19 @@ static struct error *open_targets(struct iostep *s)
 	close_unwanted(s->env, s->a);
 	for (size_t i = 0; i < s->a->nr_targets; i++)
 		error_append(&errs, open_one(s, i));
+	return errs;
+}
+
+static struct error *check_step(const struct iostep *s)
+{
+	struct error *errs = iocheck_limits(s->a, &s->env->setup);
+
+	for (size_t i = 0; i < s->a->nr_members; i++) {
+		const struct work_member *m = &s->a->members[i];
+
+		error_append(&errs, error_context(target_check_member(s->targets[m->target], m),
+						  "target '%s'", s->a->targets[m->target].name));
+	}
 	return errs;
 }
 
@@ -266,7 +279,7 @@ static struct error *prepare(struct iostep *s)
 	struct error *err = open_targets(s);
 
 	if (!err)
-		err = iocheck_step(s->a, s->info, &s->env->setup);
+		err = check_step(s);
 	if (err)
 		return err;
 	iocheck_max_write(s->a, s->info);
@@ -516,7 +529,7 @@ static void device_differences(const struct iostep *s, struct msg_done *done)
 }
 
 /* Threads that outnumber the CPUs cannot spin up to the instant; without real-time priority they start late. */
-static char *wake_warning(const struct iostep *s)
+static struct error *wake_warning(const struct iostep *s)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	uint64_t worst = 0, ordinary = 0;
@@ -530,9 +543,26 @@ static char *wake_warning(const struct iostep *s)
 	}
 	if (!ordinary || s->nr_specs <= (size_t)cpus || worst < NS_PER_MS)
 		return NULL;
-	return xasprintf("%llu of %zu threads could not wake at real-time priority for the start, "
+	return error_new(ERR_REFUSED,
+			 "%llu of %zu threads could not wake at real-time priority for the start, "
 			 "the last of them %.1f ms late; give the worker CAP_SYS_NICE",
 			 (unsigned long long)ordinary, s->nr_specs, (double)worst / NS_PER_MS);
+}
+
+/* All that the host wants said about the step, in one text; NULL: nothing. */
+static char *step_warning(const struct iostep *s)
+{
+	_cleanup_(error_destroy) struct error *late = wake_warning(s);
+	char *text = late ? xstrdup(error_message(late)) : NULL;
+
+	for (const struct error *w = pool_warnings(s->pool); w; w = error_next(w)) {
+		char *more =
+			xasprintf("%s%s%s", text ? text : "", text ? "; " : "", error_message(w));
+
+		free(text);
+		text = more;
+	}
+	return text;
 }
 
 void iostep_finish(struct iostep *s, struct msg_done *ret)
@@ -547,6 +577,7 @@ void iostep_finish(struct iostep *s, struct msg_done *ret)
 	*ret = (struct msg_done) { .stopped = s->stopped };
 	if (!s->pool)
 		return;
+	ret->warning = step_warning(s);
 	pool_destroy(&s->pool);
 	device_differences(s, ret);
 	if (!s->start_ns)
@@ -556,6 +587,5 @@ void iostep_finish(struct iostep *s, struct msg_done *ret)
 		      &ret->nr_members);
 	tally_rows(&t, NULL, &ret->rows, &ret->nr_rows);
 	share_io_wq(s, &t, ret);
-	ret->warning = wake_warning(s);
 	tally_fini(&t);
 }

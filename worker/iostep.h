@@ -20,7 +20,7 @@ struct held_target {
 
 struct io_env {
 	struct io_setup setup;
-	struct access_rules rules; /* of setup; targets borrow them for their life */
+	struct access_rules rules; /* those of the setup; open targets keep a pointer to them */
 	int stats_fd;
 	struct stats_block *block;
 	size_t block_bytes;
@@ -30,6 +30,8 @@ struct io_env {
 	target_progress progress;
 	void *progress_arg;
 };
+/* Takes the setup over. The environment must not be moved from then on. */
+void io_env_setup(struct io_env *env, const struct io_setup *setup);
 /* Closes the targets and lets the memory go. */
 void io_env_fini(struct io_env *env);
 
