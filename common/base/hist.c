@@ -152,10 +152,10 @@ uint64_t hist_percentile(const struct hist *h, double p)
 
 	if (!h->count)
 		return 0;
+	if (p >= 100)
+		return h->max;
 	if (want < 1)
 		want = 1;
-	if (want >= h->count)
-		return h->max;
 	for (unsigned i = 0; i <= HIST_OVERFLOW; i++) {
 		seen += hist_bucket(h, i);
 		if (seen >= want)
