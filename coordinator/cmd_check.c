@@ -76,23 +76,33 @@ static void print_points(const struct plan *plan, FILE *out)
 	}
 }
 
+static bool ends_by_size(const struct step *step)
+{
+	for (size_t i = 0; i < step->nr_jobs; i++)
+		if (!step->jobs[i].runtime_ns)
+			return true;
+	return false;
+}
+
 static void print_times(const struct plan *plan, FILE *out)
 {
-	size_t unknown = 0;
+	size_t open = 0;
 
 	for (size_t i = 0; i < plan->nr_steps; i++)
-		unknown += plan->steps[i].duration_ns == 0;
+		open += ends_by_size(&plan->steps[i]);
 	print_label("steps", out);
 	fprintf(out, "%zu\n", plan->nr_steps);
 	print_label("duration", out);
-	if (unknown < plan->nr_steps)
-		print_duration(plan->duration_ns, out);
-	if (unknown == plan->nr_steps)
-		fprintf(out, "unknown: every step ends when its bytes are moved");
-	else if (unknown)
-		fprintf(out, " and %zu step%s that end%s when their bytes are moved", unknown,
-			unknown == 1 ? "" : "s", unknown == 1 ? "s" : "");
-	fprintf(out, "\n");
+	if (open && !plan->duration_ns) {
+		fprintf(out, "not known: it ends when its bytes are moved\n");
+		return;
+	}
+	fputs(open ? "at least " : "", out);
+	print_duration(plan->duration_ns, out);
+	if (open)
+		fprintf(out, "; %zu step%s when %s bytes are moved", open,
+			open == 1 ? " ends" : "s end", open == 1 ? "its" : "their");
+	fputc('\n', out);
 }
 
 static bool is_swept(const struct scenario *sc, const struct phase *ph, const char *key)
@@ -239,9 +249,12 @@ static void print_target(const struct plan *plan, const struct target *t, FILE *
 		fprintf(out, "simulated, %s, %s per I/O", size, latency);
 		break;
 	}
-	fprintf(out, "%s%s%s%s\n", share[t->share], t->allow_overlap ? ", allow_overlap" : "",
-		t->destroy.level ? ", destroy: " : "",
-		t->destroy.level ? destroy_choices[t->destroy.level].name : "");
+	fprintf(out, "%s%s", share[t->share], t->allow_overlap ? ", allow_overlap" : "");
+	if (t->destroy.uuid)
+		fprintf(out, ", destroy: {uuid: %s}", t->destroy.uuid);
+	else if (t->destroy.level)
+		fprintf(out, ", destroy: %s", destroy_choices[t->destroy.level].name);
+	fputc('\n', out);
 	for (size_t i = 0; i < t->nr_per_host; i++) {
 		const struct target_override *o = &t->per_host[i];
 

@@ -142,7 +142,7 @@ static struct assignment *assignment_new(const struct plan *plan, const struct s
 
 /* --- steps ---------------------------------------------------------------------------------------- */
 
-/* Ramp and longest runtime; 0 when a job ends by size alone. */
+/* Ramp and longest runtime; 0 when all jobs end by size alone. */
 static uint64_t step_duration(const struct step *step)
 {
 	uint64_t longest = 0;
@@ -150,9 +150,7 @@ static uint64_t step_duration(const struct step *step)
 	for (size_t i = 0; i < step->nr_jobs; i++) {
 		const struct job *job = &step->jobs[i];
 
-		if (!job->runtime_ns)
-			return 0;
-		if (job->ramp_time_ns + job->runtime_ns > longest)
+		if (job->runtime_ns && job->ramp_time_ns + job->runtime_ns > longest)
 			longest = job->ramp_time_ns + job->runtime_ns;
 	}
 	return longest;
