@@ -121,6 +121,7 @@ static void salvage(struct agent *a, const struct session_action *action)
 	}
 	m.done.stopped = action->ns != 0;
 	m.done.warning = xstrdup(action->text);
+	m.done.failure = xstrdup(action->text);
 	send_message(a, &action->peer, &m);
 	message_fini(&m);
 	sampler_fini(&a->sampler);

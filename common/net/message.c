@@ -305,6 +305,8 @@ static const struct field done_fields[] = {
 	F_LIST(T, stuck, nr_stuck, &stuck_io_schema, .max = STUCK_MAX,
 	       HELP("I/O that never came back")),
 	F_STRING(T, warning, TEXT, OPTIONAL, HELP("what the host wants said about this step")),
+	F_STRING(T, failure, TEXT, OPTIONAL,
+		 HELP("why this is only what was left of the step; absent: it ended in order")),
 	{ 0 },
 };
 #undef T

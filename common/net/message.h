@@ -164,6 +164,7 @@ struct msg_done {
 	struct stuck_io *stuck;
 	size_t nr_stuck;
 	char *warning; /* what the host wants said about this step: no real-time priority, ...; NULL: nothing */
+	char *failure; /* why these totals are only what was left of the step; NULL: it ended in order */
 };
 
 struct msg_error {

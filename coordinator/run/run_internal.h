@@ -16,6 +16,7 @@
 #define START_AHEAD_NS    (500 * NS_PER_MS)
 #define ARMED_BY_NS       (100 * NS_PER_MS) /* before the instant */
 #define DONE_MARGIN_NS    (2 * NS_PER_S)    /* a worker that gives up at grace may still say so */
+#define STUCK_AGE_NS      NS_PER_S
 #define BYE_LIMIT_NS      (3 * NS_PER_S)
 enum { EXCHANGES_WANTED = 8, START_ROUND_TRIPS = 20 };
 
