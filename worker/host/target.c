@@ -25,7 +25,8 @@
  * and only then, on request, descriptors for writing. No refusal comes after an open for writing.
  */
 struct open_target {
-	const struct work_target *t; /* borrowed */
+	struct work_target spec;     /* a copy: a held target outlives the step that asked for it */
+	const struct work_target *t; /* the copy */
 	const struct access_rules *rules;
 	struct device_info info;
 	char *label; /* how messages call it: the path as given, and the canonical one where it differs */
@@ -69,6 +70,9 @@ void target_close(struct open_target **self_p)
 	place_fini(&self->block);
 	block_device_destroy(&self->dev);
 	info_fini(&self->info);
+	free(self->spec.name);
+	free(self->spec.path);
+	free(self->spec.destroy_uuid);
 	free(self->label);
 	free(self);
 	*self_p = NULL;
@@ -79,7 +83,11 @@ static struct open_target *target_new(const struct work_target *t, uint64_t inde
 {
 	struct open_target *self = xcalloc(1, sizeof(*self));
 
-	self->t = t;
+	self->spec = *t;
+	self->spec.name = xstrdup(t->name);
+	self->spec.path = t->path ? xstrdup(t->path) : NULL;
+	self->spec.destroy_uuid = t->destroy_uuid ? xstrdup(t->destroy_uuid) : NULL;
+	self->t = &self->spec;
 	self->rules = rules;
 	self->probe = probe;
 	self->info.target = index;
