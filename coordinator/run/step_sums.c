@@ -84,6 +84,21 @@ static void join_group(struct step_sums *s, size_t host, struct member_sums *m, 
 	}
 }
 
+static void set_windows(struct host_sums *h)
+{
+	h->ramp_ns = h->work->nr_members ? UINT64_MAX : 0;
+	h->all_to_ns = UINT64_MAX;
+	for (size_t i = 0; i < h->work->nr_members; i++) {
+		const struct job *job = &h->work->members[i].job;
+		uint64_t end = job->runtime_ns ? job->ramp_time_ns + job->runtime_ns : UINT64_MAX;
+
+		h->ramp_ns = job->ramp_time_ns < h->ramp_ns ? job->ramp_time_ns : h->ramp_ns;
+		h->all_from_ns =
+			job->ramp_time_ns > h->all_from_ns ? job->ramp_time_ns : h->all_from_ns;
+		h->all_to_ns = end < h->all_to_ns ? end : h->all_to_ns;
+	}
+}
+
 static void make_host(struct step_sums *s, size_t host, uint64_t start_ns)
 {
 	const struct result_host *known = &s->result->hosts[host];
@@ -98,14 +113,13 @@ static void make_host(struct step_sums *s, size_t host, uint64_t start_ns)
 	h->start_ns = start_ns + (uint64_t)known->clock_offset_ns;
 	h->clock_error_ns = known->clock_error_ns;
 	h->members = xcalloc(h->work->nr_members, sizeof(*h->members));
+	set_windows(h);
 	for (size_t i = 0; i < h->work->nr_members; i++) {
 		struct member_sums *m = &h->members[i];
 
 		m->work = &h->work->members[i];
 		m->target = h->work->targets[m->work->target].name;
 		h->threads += m->work->job.numjobs;
-		if (m->work->job.ramp_time_ns > h->ramp_ns)
-			h->ramp_ns = m->work->job.ramp_time_ns;
 	}
 	for (size_t i = 0; !h->is_lost && i < h->work->nr_members; i++) {
 		struct member_sums *m = &h->members[i];
@@ -226,14 +240,18 @@ static struct error *check_sample(const struct host_sums *h, const struct msg_sa
 static void add_interval(struct step_sums *s, struct host_sums *h, const struct msg_sample *m,
 			 bool is_full)
 {
-	uint64_t interval_ns = s->plan->scenario->interval_ns, index;
+	uint64_t interval_ns = s->plan->scenario->interval_ns, index, from_ns;
 	double seconds = (double)(m->to_ns - m->from_ns) / 1e9;
+	bool is_whole;
 
 	if (m->interval <= h->last_interval || m->to_ns == m->from_ns || !interval_ns)
 		return;
 	h->last_interval = m->interval;
 	h->nr_late += seconds * 1e9 > LATE_SAMPLE * (double)interval_ns;
 	index = (uint64_t)m->interval + h->ramp_ns / interval_ns;
+	from_ns = h->ramp_ns + (uint64_t)m->interval * interval_ns;
+	is_whole = h->was_full && is_full && from_ns >= h->all_from_ns &&
+		   from_ns + interval_ns <= h->all_to_ns;
 	for (size_t i = 0; i < m->nr_rows; i++) {
 		const struct member_row *row = &m->rows[i];
 		const struct member_sums *member = &h->members[row->member];
@@ -245,7 +263,7 @@ static void add_interval(struct step_sums *s, struct host_sums *h, const struct 
 				   (double)row->counts.bytes / seconds);
 	}
 	for (size_t t = 0; t < h->nr_tallies; t++)
-		series_arrive(&h->tallies[t]->series, index, h->was_full && is_full);
+		series_arrive(&h->tallies[t]->series, index, is_whole);
 }
 
 /* What progress shows; I/Os of the ramp are work too. */

@@ -32,7 +32,10 @@ struct host_sums {
 	struct tally **tallies; /* all those that any of its members is in */
 	size_t nr_tallies;
 	bool is_done, is_lost, was_stopped;
-	uint64_t threads, ramp_ns;
+	uint64_t threads;
+	uint64_t ramp_ns; /* shortest of its members: where its grid of intervals starts */
+	/* The windows of all its members have begun, and none has ended, by time alone. */
+	uint64_t all_from_ns, all_to_ns;
 	uint64_t start_ns;       /* START on the host's clock */
 	uint64_t clock_error_ns; /* of that instant on the coordinator's */
 	uint64_t nr_samples, next_sequence, nr_late;

@@ -34,20 +34,19 @@ bool job_has_direction(const struct job *job, enum direction dir)
 void member_set_ends(struct member_totals *m, const uint64_t ends[DIR_COUNT])
 {
 	const struct job *job = m->job;
+	bool is_mixed = job_reads(job) && job_writes(job);
 	uint64_t window_end = min_u64(m->end_ns, m->begin_ns + job->runtime_ns);
 
 	for (unsigned dir = 0; dir < DIR_COUNT; dir++) {
-		m->dir_end_ns[dir] = job->time_based ? window_end : ends[dir];
+		m->dir_end_ns[dir] = job->time_based ? window_end
+				     : is_mixed      ? ends[dir]
+						     : m->end_ns;
 		if (!m->dir_end_ns[dir])
 			m->dir_end_ns[dir] = m->end_ns;
 	}
 	/* What is not on the medium when the last write returns is only written after end_fsync. */
-	if (job->end_fsync && job_writes(job)) {
-		uint64_t sync_end = job->time_based ? m->end_ns : ends[DIR_SYNC];
-
-		m->dir_end_ns[DIR_WRITE] = max_u64(m->dir_end_ns[DIR_WRITE], sync_end);
-		m->dir_end_ns[DIR_SYNC] = max_u64(m->dir_end_ns[DIR_SYNC], sync_end);
-	}
+	if (job->end_fsync && job_writes(job))
+		m->dir_end_ns[DIR_WRITE] = m->dir_end_ns[DIR_SYNC] = m->end_ns;
 }
 
 static void tallies_fini(struct tally *tallies, size_t nr)
@@ -102,6 +101,7 @@ void tally_add(struct tally *t, const struct member_totals *m)
 	t->begin_ns = first ? m->begin_ns : min_u64(t->begin_ns, m->begin_ns);
 	t->end_ns = max_u64(t->end_ns, m->end_ns);
 	t->all_begin_ns = max_u64(t->all_begin_ns, m->all_begin_ns);
+	t->last_begin_ns = max_u64(t->last_begin_ns, m->begin_ns);
 	t->all_end_ns = first ? m->all_end_ns : min_u64(t->all_end_ns, m->all_end_ns);
 	if (m->first_io_ns)
 		t->first_io_ns =
@@ -161,7 +161,7 @@ void tally_finish(struct tally *t, struct result_group *ret)
 {
 	struct result_group *g = &t->group;
 
-	series_finish(&t->series, t->all_begin_ns, t->all_end_ns);
+	series_finish(&t->series, max_u64(t->all_begin_ns, t->last_begin_ns), t->all_end_ns);
 	g->name = xstrdup(t->name);
 	g->runtime_ns = span(t->begin_ns, t->end_ns);
 	g->has_cpu = t->nr_members && !t->nr_without_cpu && g->runtime_ns;

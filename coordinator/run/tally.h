@@ -29,8 +29,9 @@ struct member_totals {
 
 /* Does the job have that direction at all? Then it is shown, and 0 is a number. */
 bool job_has_direction(const struct job *job, enum direction dir);
-/* Fills the instants of a member whose begin_ns and end_ns are known: per direction the window's end for a
- * time-based job, else the direction's last completion. `ends` is per direction, 0: none. */
+/* Fills dir_end_ns of a member whose begin_ns and end_ns are known: the window's end for a time-based job; of
+ * a job that reads and writes until its pass is over the direction's last completion, from `ends` (0: none);
+ * else the member's end. end_fsync belongs to the writes. */
 void member_set_ends(struct member_totals *m, const uint64_t ends[DIR_COUNT]);
 
 struct tally {
@@ -39,6 +40,7 @@ struct tally {
 	struct result_group group; /* sums so far; rates come with tally_finish */
 	uint64_t nr_members;
 	uint64_t begin_ns, end_ns;
+	uint64_t last_begin_ns; /* when the last window begins; its ramp is over then */
 	uint64_t dir_begin_ns[DIR_COUNT], dir_end_ns[DIR_COUNT];
 	uint64_t all_begin_ns, all_end_ns, first_io_ns;
 	uint64_t cpu_usr_ns, cpu_sys_ns;

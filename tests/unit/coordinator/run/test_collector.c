@@ -730,3 +730,52 @@ Test(collector, live_is_the_last_interval_of_all_hosts)
 	cr_expect_eq(live.hosts_total, 3);
 	fleet_fini(&f);
 }
+
+/* Two members of one host, one with a ramp of 2 s: what it does there is not in the intervals, so the group
+ * counts from its window on, and the member without a ramp by itself from the start. */
+Test(collector, intervals_wait_for_the_last_ramp)
+{
+	struct job jobs[2] = { fleet_job("a", RW_RANDREAD), fleet_job("b", RW_RANDREAD) };
+	struct member_done members[2] = { fleet_member(0, 1, 0, 6 * S),
+					  fleet_member(1, 1, 2 * S, 6 * S) };
+	struct load totals[2] = { { .member = 0 }, { .member = 1 } };
+	const struct result_group *all;
+	struct test_fleet f;
+
+	jobs[0].time_based = jobs[1].time_based = true;
+	jobs[0].runtime_ns = 6 * S;
+	jobs[1].ramp_time_ns = 2 * S;
+	jobs[1].runtime_ns = 4 * S;
+	members[1].all_begin_ns = 1;
+	fleet_init(&f, 1, jobs, 2);
+	collector_begin(f.collector, 0, 0);
+	for (uint64_t k = 0; k < 6; k++) {
+		struct msg_sample m = {
+			.sequence = k,
+			.interval = (int64_t)k,
+			.from_ns = k * S,
+			.to_ns = (k + 1) * S,
+			.running = 2,
+		};
+		struct load l[2] = { { .member = 0 }, { .member = 1 } };
+
+		load_add(&l[0], 100, 4096, MS);
+		if (k >= 2)
+			load_add(&l[1], 50, 4096, MS);
+		cr_assert_null(fleet_sample(&f, 0, m, l, 2));
+		hist_fini(&l[0].lat);
+		hist_fini(&l[1].lat);
+	}
+	load_add(&totals[0], 600, 4096, MS);
+	load_add(&totals[1], 200, 4096, MS);
+	fleet_done(&f, 0,
+		   (struct msg_done) { .samples = 6, .members = members, .nr_members = 2 }, totals,
+		   2);
+	all = &fleet_finish(&f)->steps[0].groups[0];
+	cr_expect_eq(all->total.iops_samples.n, 4);
+	cr_expect_float_eq(all->total.iops_samples.min, 150, 1e-9);
+	cr_expect_eq(all->total.common_start_ns, 2 * S);
+	cr_expect_eq(all->jobs[0].total.iops_samples.n, 6);
+	cr_expect_eq(all->jobs[1].total.iops_samples.n, 4);
+	fleet_fini(&f);
+}
