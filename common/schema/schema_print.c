@@ -40,7 +40,7 @@ static void print_quoted(const char *text, FILE *out)
 		else if (c == '\t')
 			fputs("\\t", out);
 		else if (!len || c < 0x20 || (c >= 0x7f && c < 0xa0))
-			fprintf(out, "\\x%02X", (unsigned char)*text);
+			fprintf(out, "\\x%02X", len ? c : (unsigned char)*text);
 		else if (c == 0x2028 || c == 0x2029 || c == 0xfeff || c == 0xfffe || c == 0xffff)
 			fprintf(out, "\\u%04X", c);
 		else

@@ -336,7 +336,7 @@ static void load_object(struct loader *l, const struct schema *s, yaml_node_t *n
 		load_field(l, shorthand, node, obj, at);
 		field_mark(s, obj, shorthand);
 	} else {
-		_cleanup_free_ char *want = xasprintf("a mapping with the keys of a %s", s->name);
+		_cleanup_free_ char *want = xasprintf("a mapping of %s keys", s->name);
 
 		report(l, node, at, unexpected(want, node));
 	}
