@@ -116,8 +116,8 @@ Test(schema_yaml, wrong_kinds_in_words)
 			"f:6:8: named: expected a mapping of names, got a single value\n"
 			"f:7:6: lid: expected a name, got a list\n");
 	expect_mistakes("- a\n", "f:1:1: expected a mapping of sample keys, got a list\n");
-	expect_mistakes("name: a\nitems: [b]\n", "f:2:9: items[0]: expected a mapping with the "
-						 "keys of a item, got a single value\n");
+	expect_mistakes("name: a\nitems: [b]\n",
+			"f:2:9: items[0]: expected a mapping of item keys, got a single value\n");
 }
 
 Test(schema_yaml, nothing_behind_a_key)
