@@ -48,8 +48,10 @@ Test(run, sound_fleet_runs_all_steps)
 	cr_assert_eq(sim.sampled, 6);
 	cr_assert_lt(seconds(), 6.5);
 	check_all_left();
-	cr_assert_eq(result()->nr_steps, 2);
-	cr_assert_eq(result()->nr_warnings, 0);
+	const struct result *r = result();
+
+	cr_assert_eq(r->nr_steps, 2);
+	cr_assert_eq(r->nr_warnings, 0);
 	sim_fini(&sim);
 }
 
@@ -75,8 +77,10 @@ Test(run, slow_link_gets_a_later_start)
 	cr_assert_null(run_errors(sim.run));
 	cr_assert_gt(seconds(), 2 + 1.6);
 	/* and its clock cannot be known better than fleet.max_clock_error */
-	cr_assert_eq(result()->nr_warnings, 1);
-	cr_assert_str_eq(result()->warnings[0].host, "w1");
+	const struct result *r = result();
+
+	cr_assert_eq(r->nr_warnings, 1);
+	cr_assert_str_eq(r->warnings[0].host, "w1");
 	sim_fini(&sim);
 }
 
@@ -233,8 +237,10 @@ Test(run, lost_host_ends_the_run)
 	cr_assert_eq(sim.started, 1);
 	cr_assert_lt(seconds(), 1.5 + 10 + 5);
 	check_all_left();
-	cr_assert_eq(result()->hosts[1].state, HOST_LOST);
-	cr_assert_eq(result()->hosts[0].state, HOST_COMPLETE);
+	const struct result *r = result();
+
+	cr_assert_eq(r->hosts[1].state, HOST_LOST);
+	cr_assert_eq(r->hosts[0].state, HOST_COMPLETE);
 	sim_fini(&sim);
 }
 
