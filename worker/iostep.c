@@ -268,6 +268,7 @@ static struct error *lay_out_block(struct io_env *env, uint64_t nr_threads, uint
 
 static void read_counters(struct iostep *s)
 {
+	free(s->before);
 	s->before = xcalloc(s->a->nr_targets + 1, sizeof(*s->before));
 	for (size_t i = 0; i < s->a->nr_targets; i++)
 		if (target_stat(s->targets[i], &s->before[i]))
@@ -378,6 +379,7 @@ struct error *iostep_start(struct iostep *s, uint64_t start_ns)
 							  "target '%s'", s->a->targets[i].name));
 	if (errs)
 		return errs;
+	read_counters(s); /* the second look at the devices reads from them */
 	uint64_t now = clock_mono_ns();
 
 	if (start_ns < now + START_MIN_AHEAD_NS)

@@ -179,7 +179,7 @@ test_partitions() {
 }
 
 test_used() {
-	local d upper
+	local d upper out rc
 	new_loop d
 	mkswap "$d" >/dev/null
 	if swapon "$d" 2>/dev/null; then
@@ -210,6 +210,17 @@ test_used() {
 	refused "recheck" 3 "REFUSED: $d: the backing of" "$d" --device "$d" "${any[@]}" --hold 2 --recheck
 	wait $!
 	losetup -d "$(cat "$dir/late")"
+	truncate -s 16M "$dir/ext4"
+	make_ext4 "$dir/ext4"
+	(sleep 0.7; cat "$dir/ext4" >"$d") &
+	out=$("$probe" --device "$d" --write --destroy true --allow-write '/dev/loop*' --hold 2 --recheck)
+	rc=$?
+	wait $!
+	if [ $rc != 3 ] || ! grep -q "REFUSED: $d: holds ext4" <<<"$out"; then
+		fail "recheck of the content: exit $rc: $out"
+	fi
+	echo "ok: recheck of the content"
+	wipefs -qa "$d"
 	allowed "nobody uses it" "in use: -" --device "$d" "${any[@]}" --recheck
 }
 

@@ -131,13 +131,13 @@ struct error *file_lay_out(int fd, const char *path, uint64_t bytes, target_prog
 			    .bytes = bytes,
 			    .progress = progress,
 			    .arg = arg,
-			    .written = written,
 			    .chunk = chunk };
 	struct error *err;
 	struct stat st;
 	uint64_t at = 0, start, stop;
 	bool all;
 
+	l.written = written;
 	if (fstat(fd, &st) < 0)
 		return error_new(ERR_REFUSED, "%s: %s", path, strerror(errno));
 	/* Fewer blocks than bytes and yet no holes: a file system that does not tell. */

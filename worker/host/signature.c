@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <strings.h>
+#include <unistd.h>
 
 enum { SECTOR_BYTES = 512, PARTITIONS_MAX = 256 };
 
@@ -152,6 +153,20 @@ struct error *signatures_read(int fd, struct signatures *ret)
 	read_own_entry(fd, &list);
 	*ret = list;
 	return NULL;
+}
+
+uint64_t signature_head(int fd)
+{
+	enum { HEAD_BYTES = 128 * 1024 };
+	_cleanup_free_ uint8_t *head = xcalloc(HEAD_BYTES, 1);
+	uint64_t hash = 0xcbf29ce484222325; /* FNV-1a */
+	ssize_t len;
+
+	(void)posix_fadvise(fd, 0, HEAD_BYTES, POSIX_FADV_DONTNEED);
+	len = pread(fd, head, HEAD_BYTES, 0);
+	for (ssize_t i = 0; i < len; i++)
+		hash = (hash ^ head[i]) * 0x100000001b3;
+	return hash;
 }
 
 char *signature_text(const struct signature *s)

@@ -25,6 +25,9 @@ struct signatures {
 
 /* Reads through the descriptor, which must be open for reading without O_DIRECT. */
 struct error *signatures_read(int fd, struct signatures *ret) _must_check_;
+/* A hash of the first 128 KiB as they are on the device now: where it has not changed, nobody has made a file
+ * system or a partition table since. */
+uint64_t signature_head(int fd);
 void signatures_fini(struct signatures *list);
 
 /* "ext4, label 'data', UUID 1b2c…, in partition 1"; owned by the caller. */

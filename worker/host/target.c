@@ -2,7 +2,7 @@
 #include "worker/host/target.h"
 
 #include "common/base/str.h"
-#include "common/base/units.h"
+#include "worker/host/counters.h"
 #include "worker/host/devices.h"
 #include "worker/host/file.h"
 #include "worker/host/range.h"
@@ -25,9 +25,8 @@
  * and only then, on request, descriptors for writing. No refusal comes after an open for writing.
  */
 struct open_target {
-	struct work_target spec;     /* a copy: a held target outlives the step that asked for it */
-	const struct work_target *t; /* the copy */
-	const struct access_rules *rules;
+	struct work_target target;        /* a copy: the assignment may end before the session */
+	const struct access_rules *rules; /* borrowed */
 	struct device_info info;
 	char *label; /* how messages call it: the path as given, and the canonical one where it differs */
 	struct place place;
@@ -35,6 +34,7 @@ struct open_target {
 	struct place block; /* of a generic device: the block device behind it */
 	bool writes;        /* may be written: the rules for writers were kept */
 	bool probe;
+	uint64_t head; /* of a device: signature_head when its content was judged */
 	int look_fd;   /* open for reading; of a file only where it is not written */
 	int guard_fd;  /* O_EXCL and flocked (device), or flocked (file) */
 	int fds[2][2]; /* [write][direct]; -1: not asked for yet */
@@ -70,9 +70,9 @@ void target_close(struct open_target **self_p)
 	place_fini(&self->block);
 	block_device_destroy(&self->dev);
 	info_fini(&self->info);
-	free(self->spec.name);
-	free(self->spec.path);
-	free(self->spec.destroy_uuid);
+	free(self->target.name);
+	free(self->target.path);
+	free(self->target.destroy_uuid);
 	free(self->label);
 	free(self);
 	*self_p = NULL;
@@ -83,11 +83,10 @@ static struct open_target *target_new(const struct work_target *t, uint64_t inde
 {
 	struct open_target *self = xcalloc(1, sizeof(*self));
 
-	self->spec = *t;
-	self->spec.name = xstrdup(t->name);
-	self->spec.path = t->path ? xstrdup(t->path) : NULL;
-	self->spec.destroy_uuid = t->destroy_uuid ? xstrdup(t->destroy_uuid) : NULL;
-	self->t = &self->spec;
+	self->target = *t;
+	self->target.name = xstrdup(t->name);
+	self->target.path = t->path ? xstrdup(t->path) : NULL;
+	self->target.destroy_uuid = t->destroy_uuid ? xstrdup(t->destroy_uuid) : NULL;
 	self->rules = rules;
 	self->probe = probe;
 	self->info.target = index;
@@ -127,7 +126,7 @@ static char *shown(const char *text)
 /* Finds the thing, and for devices its block device. */
 static struct error *resolve(struct open_target *self)
 {
-	const struct work_target *t = self->t;
+	const struct work_target *t = &self->target;
 	struct error *err;
 	dev_t rdev;
 
@@ -177,18 +176,18 @@ static uint64_t missing_bytes(const struct open_target *self)
 	enum { BLOCK = 512 };
 	uint64_t has = self->place.exists ? (uint64_t)self->place.st.st_blocks * BLOCK : 0;
 
-	return self->t->size > has ? self->t->size - has : 0;
+	return self->target.size > has ? self->target.size - has : 0;
 }
 
 static struct subject subject_of(struct open_target *self)
 {
 	struct subject s = { .root = root,
-			     .target = self->t,
+			     .target = &self->target,
 			     .rules = self->rules,
 			     .label = self->label,
 			     .path = self->place.path,
-			     .reads = self->t->reads,
-			     .writes = self->t->writes,
+			     .reads = self->target.reads,
+			     .writes = self->target.writes,
 			     .dev = self->dev,
 			     .guarded = self->guard_fd >= 0,
 			     .exists = self->place.exists,
@@ -198,8 +197,8 @@ static struct subject subject_of(struct open_target *self)
 		return s;
 	s.ours = s.exists && file_is_ours(&self->place);
 	/* A file that is not there yet, or ours with holes, is written before it is read. */
-	if (!s.exists || (uint64_t)s.st.st_size < self->t->size ||
-	    (s.ours && !s.writes && !file_is_laid_out(&self->place, self->t->size)))
+	if (!s.exists || (uint64_t)s.st.st_size < self->target.size ||
+	    (s.ours && !s.writes && !file_is_laid_out(&self->place, self->target.size)))
 		s.writes = true;
 	s.need = s.writes ? missing_bytes(self) : 0;
 	s.free = file_free_bytes(&self->place);
@@ -319,6 +318,7 @@ static struct error *open_device(struct open_target *self)
 		v.refusals = guard(self);
 	if (v.refusals)
 		return take_ptr(v.refusals);
+	self->head = signature_head(self->look_fd);
 	describe_device(self);
 	self->info.in_use = take_ptr(v.in_use);
 	self->info.signature = take_ptr(v.signature);
@@ -332,7 +332,7 @@ static struct error *size_unknown(const struct open_target *self)
 {
 	return error_new(ERR_REFUSED,
 			 "%s: is not there yet and has no size; give target '%s' a size",
-			 self->label, self->t->name);
+			 self->label, self->target.name);
 }
 
 static struct error *take_file(struct open_target *self)
@@ -352,10 +352,28 @@ static struct error *take_file(struct open_target *self)
 	}
 	self->guard_fd = fd;
 	err = lock(self, fd);
-	if (!err && self->t->writes)
-		err = file_reserve(fd, self->place.path, self->t->size);
+	if (!err && self->target.writes)
+		err = file_reserve(fd, self->place.path, self->target.size);
 	return err;
 }
+
+/* The multiple of which direct I/O on a file must be; 0: unknown. */
+#ifdef STATX_DIOALIGN
+static uint64_t direct_alignment(int fd)
+{
+	struct statx sx;
+
+	if (statx(fd, "", AT_EMPTY_PATH, STATX_DIOALIGN, &sx) < 0 ||
+	    !(sx.stx_mask & STATX_DIOALIGN))
+		return 0;
+	return sx.stx_dio_offset_align;
+}
+#else
+static uint64_t direct_alignment(_unused_ int fd)
+{
+	return 0;
+}
+#endif
 
 static void describe_file(struct open_target *self)
 {
@@ -367,7 +385,7 @@ static void describe_file(struct open_target *self)
 
 	if (fstat(fd, &st) < 0)
 		st = self->place.st;
-	info->size_bytes = self->t->size ? self->t->size : (uint64_t)st.st_size;
+	info->size_bytes = self->target.size ? self->target.size : (uint64_t)st.st_size;
 	info->transport = xstrdup("file");
 	system = file_system_text(&self->place, st.st_dev);
 	info->model = shown(system);
@@ -378,6 +396,8 @@ static void describe_file(struct open_target *self)
 		info->physical_block_bytes = dev->physical_block_bytes;
 	}
 	block_device_destroy(&dev);
+	if (self->place.exists && direct_alignment(self->place.path_fd))
+		info->logical_block_bytes = direct_alignment(self->place.path_fd);
 }
 
 static struct error *open_file(struct open_target *self)
@@ -387,7 +407,7 @@ static struct error *open_file(struct open_target *self)
 	struct error *err = NULL;
 	int fd;
 
-	if (!s.exists && self->t->size == 0)
+	if (!s.exists && self->target.size == 0)
 		return size_unknown(self);
 	self->writes = s.writes;
 	safety_check_closed(&s, &v);
@@ -419,7 +439,7 @@ static void describe_simulated(struct open_target *self)
 {
 	self->info.path = xstrdup("simulated");
 	self->info.transport = xstrdup("simulated");
-	self->info.size_bytes = self->t->size;
+	self->info.size_bytes = self->target.size;
 	self->info.logical_block_bytes = self->info.physical_block_bytes = 1;
 }
 
@@ -472,11 +492,11 @@ struct error *target_fd(struct open_target *t, bool write, bool direct, int *ret
 		*ret = fd;
 		return NULL;
 	}
-	if (t->t->kind == TARGET_SIMULATED || t->probe)
-		return error_new(ERR_INTERNAL, "target '%s' has no descriptor", t->t->name);
+	if (t->target.kind == TARGET_SIMULATED || t->probe)
+		return error_new(ERR_INTERNAL, "target '%s' has no descriptor", t->target.name);
 	if (write && !t->writes)
 		return error_new(ERR_INTERNAL, "target '%s' was opened for reading only",
-				 t->t->name);
+				 t->target.name);
 	fd = place_open(&t->place, (write ? O_RDWR : O_RDONLY) | (direct ? O_DIRECT : 0));
 	if (fd == -EINVAL && direct)
 		return error_new(
@@ -498,7 +518,7 @@ struct error *target_layout(struct open_target *t, uint64_t bytes, target_progre
 			    void *arg, uint64_t *written)
 {
 	*written = 0;
-	if (t->t->kind != TARGET_FILE || !t->writes || t->probe)
+	if (t->target.kind != TARGET_FILE || !t->writes || t->probe)
 		return NULL;
 	return file_lay_out(t->guard_fd, t->place.path, bytes, progress, arg, written);
 }
@@ -508,53 +528,33 @@ struct error *target_recheck(struct open_target *t)
 	_cleanup_(verdict_fini) struct verdict v = { 0 };
 	struct subject s;
 
-	if (t->t->kind == TARGET_SIMULATED || !t->writes)
+	if (t->target.kind == TARGET_SIMULATED || !t->writes)
 		return NULL;
 	if (fstat(t->place.path_fd, &t->place.st) < 0)
 		return error_new(ERR_REFUSED, "%s: %s", t->label, strerror(errno));
 	s = subject_of(t);
 	safety_check_closed(&s, &v);
-	if (t->dev && !v.untouchable)
-		safety_check_opened(&s, t->look_fd, &v);
+	if (t->dev && !v.untouchable) {
+		/* There is little time between START and its instant: one read tells whether there is
+		 * anything new to judge. */
+		uint64_t head = signature_head(t->look_fd);
+
+		if (head != t->head)
+			safety_check_opened(&s, t->look_fd, &v);
+		t->head = head;
+	}
 	return take_ptr(v.refusals);
-}
-
-/* "MAJ:MIN/ATTR" of the target's device in sysfs; NULL for what has no counters of its own. */
-static char *counters_of(const struct open_target *t, const char *attr)
-{
-	_cleanup_free_ char *dir = NULL, *path = NULL;
-
-	if (!t->dev)
-		return NULL;
-	dir = xasprintf("%s/dev/block", root->sys);
-	path = xasprintf("%u:%u/%s", major(t->dev->rdev), minor(t->dev->rdev), attr);
-	return sysfs_text(dir, path);
 }
 
 bool target_stat(const struct open_target *t, struct device_stat *ret)
 {
-	enum { SECTOR = 512, NS_PER_TICK = 1000000 };
-	_cleanup_free_ char *text = counters_of(t, "stat");
-	unsigned long long v[10];
-
-	if (!text || sscanf(text, "%llu %llu %llu %llu %llu %llu %llu %llu %llu %llu", &v[0], &v[1],
-			    &v[2], &v[3], &v[4], &v[5], &v[6], &v[7], &v[8], &v[9]) != 10)
+	if (!t->dev || !counters_read(root, t->dev->rdev, ret))
 		return false;
-	*ret = (struct device_stat) { .target = t->info.target,
-				      .read_ios = v[0],
-				      .read_bytes = v[2] * SECTOR,
-				      .write_ios = v[4],
-				      .write_bytes = v[6] * SECTOR,
-				      .busy_ns = v[9] * NS_PER_TICK };
+	ret->target = t->info.target;
 	return true;
 }
 
 uint64_t target_inflight(const struct open_target *t)
 {
-	_cleanup_free_ char *text = counters_of(t, "inflight");
-	unsigned long long reads, writes;
-
-	if (!text || sscanf(text, "%llu %llu", &reads, &writes) != 2)
-		return 0;
-	return reads + writes;
+	return t->dev ? counters_inflight(root, t->dev->rdev) : 0;
 }

@@ -14,9 +14,13 @@
 
 void findings_add(struct findings *found, enum error_code code, char *text, char *remedy)
 {
+	struct finding *f;
+
 	found->list = xrealloc(found->list, found->nr + 1, sizeof(*found->list));
-	found->list[found->nr++] =
-		(struct finding) { .code = code, .text = text, .remedy = remedy };
+	f = &found->list[found->nr++];
+	f->code = code;
+	f->text = text;
+	f->remedy = remedy;
 }
 
 void findings_fini(struct findings *found)
