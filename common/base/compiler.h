@@ -12,6 +12,8 @@
 #define _printf_(f, a)     __attribute__((format(printf, f, a)))
 #define _returns_nonnull_  __attribute__((returns_nonnull))
 #define _noreturn_         __attribute__((noreturn))
+/* Functions of the hot loop: no canary to set and check on every call. */
+#define _hot_              __attribute__((hot, no_stack_protector))
 #define _unused_           __attribute__((unused))
 /* clang-format on */
 

@@ -26,6 +26,16 @@ void hist_cells_init(struct hist_cells *c)
 	*c = (struct hist_cells) { .min = UINT64_MAX };
 }
 
+void hist_cells_record_over(struct hist_cells *c, uint64_t value, uint64_t n)
+{
+	cell_add(&c->bucket[HIST_OVERFLOW], n);
+	cell_add(&c->sum, value * n);
+	if (value < c->min)
+		cell_set(&c->min, value);
+	if (value > c->max)
+		cell_set(&c->max, value);
+}
+
 void hist_fini(struct hist *h)
 {
 	for (unsigned row = 0; row < HIST_ROWS; row++)

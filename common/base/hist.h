@@ -24,19 +24,26 @@ enum {
 	HIST_SUB_BITS = 7,
 	HIST_SUB = 1 << HIST_SUB_BITS,
 	HIST_MAX_BITS = 42,
+	HIST_SHIFT_MAX = HIST_MAX_BITS - 1 - HIST_SUB_BITS,
 	HIST_ROWS = HIST_MAX_BITS - HIST_SUB_BITS + 1, /* rows of HIST_SUB buckets each */
 	HIST_BUCKETS = HIST_ROWS * HIST_SUB,
 	HIST_OVERFLOW = HIST_BUCKETS, /* index of the overflow bucket */
 };
 #define HIST_LIMIT (1ull << HIST_MAX_BITS)
 
+/* How far a value's highest bit is above the row of the smallest values. */
+static inline unsigned hist_shift(uint64_t value)
+{
+	return (63u ^ (unsigned)__builtin_clzll(value | HIST_SUB)) - HIST_SUB_BITS;
+}
+
 /* The bucket of a value: for v < 256 the value itself, above that the row of its highest bit and the
  * seven bits behind it. */
 static inline unsigned hist_index(uint64_t value)
 {
-	unsigned shift = (63u - HIST_SUB_BITS) - (unsigned)__builtin_clzll(value | HIST_SUB);
+	unsigned shift = hist_shift(value);
 
-	if (__builtin_expect(value >= HIST_LIMIT, 0))
+	if (unlikely(shift > HIST_SHIFT_MAX))
 		return HIST_OVERFLOW;
 	return (shift << HIST_SUB_BITS) + (unsigned)(value >> shift);
 }
@@ -45,18 +52,26 @@ static inline unsigned hist_index(uint64_t value)
 uint64_t hist_lower(unsigned index);
 
 struct hist_cells {
+	uint64_t bucket[HIST_BUCKETS + 1];
 	uint64_t min; /* UINT64_MAX while empty */
 	uint64_t max, sum;
-	uint64_t bucket[HIST_BUCKETS + 1];
 };
 
 void hist_cells_init(struct hist_cells *c);
 
-/* One writer's increment that another process may read: a plain mov/add/mov. */
+/* One writer's increment that another process may read: not atomic, but never torn. */
+#if defined(__x86_64__)
+static inline void cell_add(uint64_t *cell, uint64_t n)
+{
+	/* One instruction, where the compiler makes three of the portable form. */
+	__asm__("addq %1, %0" : "+m"(*cell) : "er"(n) : "cc");
+}
+#else
 static inline void cell_add(uint64_t *cell, uint64_t n)
 {
 	__atomic_store_n(cell, __atomic_load_n(cell, __ATOMIC_RELAXED) + n, __ATOMIC_RELAXED);
 }
+#endif
 
 static inline void cell_set(uint64_t *cell, uint64_t value)
 {
@@ -68,14 +83,23 @@ static inline uint64_t cell_get(const uint64_t *cell)
 	return __atomic_load_n(cell, __ATOMIC_RELAXED);
 }
 
+/* Cold: a value of HIST_LIMIT or more. */
+void hist_cells_record_over(struct hist_cells *c, uint64_t value, uint64_t n);
+
 /* Hot: counts `n` I/Os of `value` ns. Only the owning thread may call it. */
 static inline void hist_cells_record(struct hist_cells *c, uint64_t value, uint64_t n)
 {
-	cell_add(&c->bucket[hist_index(value)], n);
+	unsigned shift = hist_shift(value);
+
+	if (unlikely(shift > HIST_SHIFT_MAX)) {
+		hist_cells_record_over(c, value, n);
+		return;
+	}
+	cell_add(&c->bucket[(uint64_t)(shift << HIST_SUB_BITS) + (value >> shift)], n);
 	cell_add(&c->sum, value * n);
-	if (value < c->min)
+	if (unlikely(value < c->min))
 		cell_set(&c->min, value);
-	if (value > c->max)
+	if (unlikely(value > c->max))
 		cell_set(&c->max, value);
 }
 

@@ -6,6 +6,8 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -56,7 +58,26 @@ uint64_t buffers_available(void)
 	return kib ? kib * 1024 : UINT64_MAX;
 }
 
-/* Random bytes over all write buffers, and the constant half of their stamps. */
+/* Where the stamps of each slot's writes go, and the constant half of them. */
+static bool place_stamps(struct buffers *b, const struct buffers_spec *spec)
+{
+	uint64_t tail = spec->io_bytes % STAMP_CHUNK;
+	unsigned nr = (unsigned)(spec->io_bytes / STAMP_CHUNK) + (tail >= sizeof(struct stamp));
+	bool has_stamps = spec->writes && nr;
+
+	b->nr_stamps = has_stamps ? nr : 1;
+	b->stamps = calloc(spec->depth, sizeof(struct stamp *));
+	for (unsigned slot = 0; b->stamps && slot < spec->depth; slot++) {
+		char *at = has_stamps ? buffers_write(b, slot) : (char *)&b->nowhere;
+
+		b->stamps[slot] = (struct stamp *)at;
+		for (unsigned i = 0; i < b->nr_stamps; i++)
+			((struct stamp *)(at + (size_t)i * STAMP_CHUNK))->writer = spec->writer;
+	}
+	return b->stamps;
+}
+
+/* Random bytes over all write buffers. */
 static void fill_writes(struct buffers *b, const struct buffers_spec *spec)
 {
 	uint64_t state = seed_mix(spec->seed, spec->writer) | 1;
@@ -65,27 +86,12 @@ static void fill_writes(struct buffers *b, const struct buffers_spec *spec)
 
 	for (size_t i = 0; i < nr_words; i++)
 		word[i] = random_next(&state);
-	for (unsigned slot = 0; slot < b->nr_write; slot++)
-		for (unsigned i = 0; i < b->nr_stamps; i++)
-			((struct stamp *)(buffers_write(b, slot) + (size_t)i * STAMP_CHUNK))
-				->writer = spec->writer;
 }
 
-struct error *buffers_init(struct buffers *b, const struct buffers_spec *spec)
+static struct error *map_buffers(struct buffers *b, const struct buffers_spec *spec)
 {
-	uint64_t tail = spec->io_bytes % STAMP_CHUNK, align = alignment(spec);
+	uint64_t align = alignment(spec);
 
-	*b = (struct buffers) {
-		.stride = stride_of(spec),
-		.map_bytes = buffers_need(spec),
-		.nr_read = spec->reads ? spec->depth : 0,
-		.nr_write = spec->writes ? spec->depth : 0,
-		.nr_stamps = spec->writes ? (unsigned)(spec->io_bytes / STAMP_CHUNK) +
-						    (tail >= sizeof(struct stamp))
-					  : 0,
-	};
-	if (!b->map_bytes)
-		return NULL;
 	b->map = mmap(NULL, b->map_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
 		      0);
 	if (b->map == MAP_FAILED) {
@@ -105,9 +111,27 @@ struct error *buffers_init(struct buffers *b, const struct buffers_spec *spec)
 	return NULL;
 }
 
+struct error *buffers_init(struct buffers *b, const struct buffers_spec *spec)
+{
+	struct error *err = NULL;
+
+	*b = (struct buffers) {
+		.stride = stride_of(spec),
+		.map_bytes = buffers_need(spec),
+		.nr_read = spec->reads ? spec->depth : 0,
+		.nr_write = spec->writes ? spec->depth : 0,
+	};
+	if (b->map_bytes)
+		err = map_buffers(b, spec);
+	if (!err && !place_stamps(b, spec))
+		err = error_new(ERR_NOMEM, "out of memory for %u buffers", nr_of(spec));
+	return err;
+}
+
 void buffers_fini(struct buffers *b)
 {
 	if (b->map)
 		munmap(b->map, b->map_bytes);
+	free(b->stamps);
 	*b = (struct buffers) { 0 };
 }

@@ -28,7 +28,10 @@ struct buffers {
 	char *base;
 	size_t map_bytes, stride;
 	unsigned nr_read, nr_write;
-	unsigned nr_stamps; /* stamps in one write */
+	/* Per slot: the first stamp of its write buffer; of buffers that carry none, a word that nobody reads. */
+	struct stamp **stamps;
+	unsigned nr_stamps; /* in one write; they are STAMP_CHUNK apart; at least 1 */
+	struct stamp nowhere;
 };
 
 /* What a job's thread asks for. */
@@ -58,12 +61,14 @@ static inline char *buffers_write(const struct buffers *b, unsigned slot)
 }
 
 /* Hot: gives every chunk of a slot's next write a sequence number of its own. The writer stands already. */
-static inline void buffers_stamp(const struct buffers *b, unsigned slot, uint64_t *sequence)
+static inline uint64_t stamp_write(struct stamp *stamp, unsigned nr_stamps, uint64_t sequence)
 {
-	char *at = buffers_write(b, slot);
-
-	for (unsigned i = 0; i < b->nr_stamps; i++, at += STAMP_CHUNK)
-		((struct stamp *)at)->sequence = ++*sequence;
+	stamp->sequence = ++sequence;
+	while (--nr_stamps) {
+		stamp += STAMP_CHUNK / sizeof(*stamp);
+		stamp->sequence = ++sequence;
+	}
+	return sequence;
 }
 
 #endif

@@ -4,9 +4,9 @@
  * An engine sees its environment (descriptor, buffers, depth), never the job, the statistics or the
  * thread. All of its functions run on the I/O thread that owns it.
  *
- * Commands are numbered: command c < depth reads into the buffer of slot c; command c >= depth writes
- * from the write buffer of slot c - depth. All that is fixed about a command is known at init, so a
- * submission names only the command and the offset. At most one command of a slot is in flight.
+ * Commands are numbered: 2 * slot reads into the slot's read buffer, 2 * slot + 1 writes from its write
+ * buffer. All that is fixed about a command is known at init, so a submission names only the command and
+ * the offset. At most one command of a slot is in flight.
  */
 #ifndef SALVO_IO_ENGINE_H
 #define SALVO_IO_ENGINE_H

@@ -33,7 +33,7 @@ static int psync_submit(void *state, const struct io_cmd *cmds, unsigned nr, uin
 
 	(void)now_ns;
 	assert(nr == 1 && !ps->is_done);
-	if (cmds->command < env->depth)
+	if (cmds->command == 0)
 		ret = pread(env->fd, buffers_read(env->buffers, 0), env->io_bytes,
 			    (off_t)cmds->offset);
 	else

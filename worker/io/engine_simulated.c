@@ -27,7 +27,7 @@ struct flight {
 
 struct simulated {
 	uint64_t latency_ns, max_lag_ns, last_ns;
-	uint32_t depth, io_bytes;
+	uint32_t io_bytes;
 	uint32_t mask, head, tail; /* of the ring; free-running */
 	struct flight *ring;
 };
@@ -43,7 +43,6 @@ static struct error *simulated_init(void *state, const struct engine_env *env)
 	if (!sim->ring)
 		return error_new(ERR_NOMEM, "out of memory for %u I/Os in flight", env->depth);
 	sim->mask = size - 1;
-	sim->depth = env->depth;
 	sim->io_bytes = env->io_bytes;
 	sim->latency_ns = env->latency_ns;
 	sim->max_lag_ns =
@@ -64,12 +63,8 @@ static int simulated_submit(void *state, const struct io_cmd *cmds, unsigned nr,
 {
 	struct simulated *sim = state;
 
-	for (unsigned i = 0; i < nr; i++) {
-		uint32_t slot = cmds[i].command;
-
-		slot -= slot >= sim->depth ? sim->depth : 0;
-		enqueue(sim, slot, (int32_t)sim->io_bytes, now_ns);
-	}
+	for (unsigned i = 0; i < nr; i++)
+		enqueue(sim, cmds[i].command / 2, (int32_t)sim->io_bytes, now_ns);
 	return 0;
 }
 

@@ -71,53 +71,56 @@ static inline long enter_syscall(long fd, long submit, long min, long flags, con
 }
 #endif
 
-/* Hands over what is pending and waits for `min` completions (0: does not wait). 0, or -errno when the
- * ring is of no further use. */
-static inline int enter(struct uring *ur, unsigned min)
+/* Cold: an enter that the kernel refused. 0: it is worth asking again; else -errno. */
+static __attribute__((noinline)) int enter_refused(long error, bool is_wait)
 {
-	unsigned flags =
-		ur->enter_flags | (min ? IORING_ENTER_GETEVENTS | IORING_ENTER_EXT_ARG : 0);
-	long ret = enter_syscall(ur->enter_fd, ur->pending, min, flags, min ? &ur->wait_arg : NULL,
-				 min ? sizeof(ur->wait_arg) : 0);
 	struct timespec pause = clock_timespec(PAUSE_NS);
 
-	if (likely(ret >= 0)) {
-		ur->pending -= (unsigned)ret;
+	if (error == -ETIME || error == -EINTR)
 		return 0;
-	}
-	if (ret == -ETIME || ret == -EINTR)
-		return 0;
-	if (ret != -EAGAIN && ret != -EBUSY)
-		return (int)ret;
-	if (min)
+	if (error != -EAGAIN && error != -EBUSY)
+		return (int)error;
+	if (is_wait)
 		clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
 	return 0;
 }
 
-static inline void queue(struct uring *ur, unsigned command)
+/* Hands over what is pending and waits for `min` completions; or does not wait. 0, or
+ * -errno when the ring is of no further use. */
+static inline __attribute__((always_inline)) int enter(struct uring *ur, unsigned min, bool waits)
 {
-	ur->sq_array[ur->sq_tail++ & ur->sq_mask] = command;
+	unsigned flags =
+		ur->enter_flags | (waits ? IORING_ENTER_GETEVENTS | IORING_ENTER_EXT_ARG : 0);
+	long ret = enter_syscall(ur->enter_fd, ur->pending, min, flags,
+				 waits ? &ur->wait_arg : NULL, waits ? sizeof(ur->wait_arg) : 0);
+
+	if (unlikely(ret < 0))
+		return enter_refused(ret, waits);
+	ur->pending -= (unsigned)ret;
+	return 0;
 }
 
 /* Release: the kernel reads the tail, then the entries before it. */
-static inline int flush(struct uring *ur, unsigned nr)
+static inline int flush(struct uring *ur, unsigned tail)
 {
-	__atomic_store_n(ur->sq_tail_shared, ur->sq_tail, __ATOMIC_RELEASE);
-	ur->pending += nr;
-	return enter(ur, 0);
+	ur->pending += tail - ur->sq_tail;
+	ur->sq_tail = tail;
+	__atomic_store_n(ur->sq_tail_shared, tail, __ATOMIC_RELEASE);
+	return enter(ur, 0, false);
 }
 
-static int uring_submit(void *state, const struct io_cmd *cmds, unsigned nr, uint64_t now_ns)
+static _hot_ int uring_submit(void *state, const struct io_cmd *cmds, unsigned nr, uint64_t now_ns)
 {
 	struct uring *ur = state;
 	struct io_uring_sqe *sqes = ur->sqes;
+	unsigned tail = ur->sq_tail, end = tail + nr, mask = ur->sq_mask, *array = ur->sq_array;
 
 	(void)now_ns;
-	for (unsigned i = 0; i < nr; i++) {
-		sqes[cmds[i].command].off = cmds[i].offset;
-		queue(ur, cmds[i].command);
+	for (; tail != end; tail++, cmds++) {
+		sqes[cmds->command].off = cmds->offset;
+		array[tail & mask] = cmds->command;
 	}
-	return flush(ur, nr);
+	return flush(ur, end);
 }
 
 static int uring_sync(void *state, uint64_t now_ns)
@@ -125,35 +128,44 @@ static int uring_sync(void *state, uint64_t now_ns)
 	struct uring *ur = state;
 
 	(void)now_ns;
-	queue(ur, 2 * ur->depth);
-	return flush(ur, 1);
+	ur->sq_array[ur->sq_tail & ur->sq_mask] = 2 * ur->depth;
+	return flush(ur, ur->sq_tail + 1);
 }
 
-static int uring_reap(void *state, struct io_done *done, unsigned min, uint64_t *now_ns)
+static inline unsigned completions(const struct uring *ur)
+{
+	/* Acquire: entries are read after the tail that covers them. */
+	return __atomic_load_n(ur->cq_tail_shared, __ATOMIC_ACQUIRE) - ur->cq_head;
+}
+
+static _hot_ int uring_reap(void *state, struct io_done *done, unsigned min, uint64_t *now_ns)
 {
 	struct uring *ur = state;
-	unsigned head = ur->cq_head, mask = ur->cq_mask, nr;
+	unsigned head, end, mask, nr = completions(ur);
 	unsigned flags = __atomic_load_n(ur->sq_flags, __ATOMIC_RELAXED);
-	const struct io_uring_cqe *cqes = ur->cqes;
+	const struct io_uring_cqe *cqes;
 
-	/* Acquire: entries are read after the tail that covers them. */
-	nr = __atomic_load_n(ur->cq_tail_shared, __ATOMIC_ACQUIRE) - head;
 	if (nr < min || flags & (IORING_SQ_TASKRUN | IORING_SQ_CQ_OVERFLOW) || ur->pending) {
-		int ret = enter(ur, min);
+		int ret = enter(ur, min, true);
 
 		if (unlikely(ret < 0))
 			return ret;
-		nr = __atomic_load_n(ur->cq_tail_shared, __ATOMIC_ACQUIRE) - head;
+		nr = completions(ur);
 	}
 	*now_ns = clock_mono_ns();
-	for (unsigned i = 0; i < nr; i++) {
-		const struct io_uring_cqe *cqe = &cqes[(head + i) & mask];
+	head = ur->cq_head;
+	end = head + nr;
+	mask = ur->cq_mask;
+	cqes = ur->cqes;
+	for (; head != end; head++, done++) {
+		const struct io_uring_cqe *cqe = &cqes[head & mask];
 
-		done[i] = (struct io_done) { .slot = (uint32_t)cqe->user_data, .result = cqe->res };
+		done->slot = (uint32_t)cqe->user_data;
+		done->result = cqe->res;
 	}
-	ur->cq_head = head + nr;
+	ur->cq_head = end;
 	/* Release: the kernel may overwrite the entries once it sees the head. */
-	__atomic_store_n(ur->cq_head_shared, ur->cq_head, __ATOMIC_RELEASE);
+	__atomic_store_n(ur->cq_head_shared, end, __ATOMIC_RELEASE);
 	return (int)nr;
 }
 
@@ -294,7 +306,7 @@ static void fill_sqes(struct uring *ur, const struct engine_env *env, int fd, un
 	for (unsigned i = 0; i < b->nr_read + b->nr_write; i++) {
 		bool is_write = i >= b->nr_read;
 		unsigned slot = is_write ? i - b->nr_read : i;
-		struct io_uring_sqe *io = &ur->sqes[is_write ? ur->depth + slot : slot];
+		struct io_uring_sqe *io = &ur->sqes[2 * slot + is_write];
 		void *data = buffers_read(b, i); /* they follow each other */
 
 		if (is_write && fixed_buffers)

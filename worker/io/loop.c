@@ -24,29 +24,12 @@ enum { MAX_RETRIES = 1000 }; /* of EAGAIN and EINTR in a row, before they count 
 
 enum mix { MIX_READ, MIX_WRITE, MIX_BOTH };
 
-/* Sum, minimum and maximum of a batch, in registers. */
-struct tally {
-	uint64_t sum, min, max;
+/* Constants of a variant of the loop. */
+struct variant {
+	enum mix mix;
+	bool split; /* the engine has clat and slat */
+	bool one;   /* the depth is 1: slot 0 and no other */
 };
-
-hot_inline void tally_add(struct tally *t, struct hist_cells *cells, uint64_t value)
-{
-	cell_add(&cells->bucket[hist_index(value)], 1);
-	t->sum += value;
-	if (value < t->min)
-		t->min = value;
-	if (value > t->max)
-		t->max = value;
-}
-
-hot_inline void tally_store(const struct tally *t, struct hist_cells *cells)
-{
-	cell_add(&cells->sum, t->sum);
-	if (t->min < cells->min)
-		cell_set(&cells->min, t->min);
-	if (t->max > cells->max)
-		cell_set(&cells->max, t->max);
-}
 
 bool loop_is_due(const struct io_thread *th)
 {
@@ -82,79 +65,99 @@ static __attribute__((noinline)) void engine_failed(struct io_thread *th, int er
 	th->engine_broken = true;
 }
 
+/* Draws a direction: a linear congruential generator, of which the high bits decide. */
+hot_inline bool draw_write(uint64_t *state, uint64_t reads)
+{
+	/* Factor and addend fit into an instruction. */
+	*state = *state * 0x5851f42d + 0x14057b7f;
+	return *state > reads;
+}
+
 /* Fills cmds[0..nr) and the slots that they take; returns how many of them write. */
-hot_inline unsigned prepare(struct io_thread *th, unsigned nr, const enum mix mix)
+hot_inline unsigned prepare(struct io_thread *th, unsigned nr, const struct variant v)
 {
 	const uint32_t *free_slots = th->free_slots + th->nr_free - nr;
-	const struct buffers buffers = th->buffers;
-	const uint64_t now_ns = th->now_ns, mix_share = th->mix_share;
-	const uint32_t depth = th->depth;
+	const uint64_t now_ns = th->now_ns, mix_reads = th->mix_reads;
+	const unsigned nr_stamps = th->buffers.nr_stamps;
+	struct stamp *const *stamps = th->buffers.stamps;
 	uint64_t sequence = th->sequence, mix_random = th->mix_random;
 	struct io_slot *slots = th->slots;
 	struct io_cmd *cmds = th->cmds;
-	unsigned nr_writes = mix == MIX_WRITE ? nr : 0;
+	unsigned nr_writes = v.mix == MIX_WRITE ? nr : 0;
 
 	for (unsigned i = 0; i < nr; i++) {
-		uint32_t slot = free_slots[i];
+		uint32_t slot = v.one ? 0 : free_slots[i], write = v.mix == MIX_WRITE;
 		struct io_slot *s = &slots[slot];
-		bool is_write = mix == MIX_WRITE;
 
-		if (mix == MIX_BOTH) {
-			is_write = random_next(&mix_random) >> 32 >= mix_share;
-			nr_writes += is_write;
-			__atomic_store_n(&s->direction, is_write, __ATOMIC_RELAXED);
+		if (v.mix == MIX_BOTH) {
+			write = draw_write(&mix_random, mix_reads);
+			nr_writes += write;
+			__atomic_store_n(&s->direction, write, __ATOMIC_RELAXED);
 		}
-		if (is_write)
-			buffers_stamp(&buffers, slot, &sequence);
-		cmds[i].command = is_write ? slot + depth : slot;
+		/* In a mixed job always: cheaper than a branch that nobody can predict. */
+		if (v.mix != MIX_READ)
+			sequence = stamp_write(stamps[slot], nr_stamps, sequence);
+		cmds[i].command = 2 * slot + write;
 		cell_set(&s->offset, cmds[i].offset);
 		cell_set(&s->submitted_ns, now_ns);
 	}
-	th->sequence = sequence;
-	th->mix_random = mix_random;
-	th->nr_free -= nr;
+	if (v.mix != MIX_READ)
+		th->sequence = sequence;
+	if (v.mix == MIX_BOTH)
+		th->mix_random = mix_random;
+	th->nr_free = v.one ? 0 : th->nr_free - nr;
 	return nr_writes;
 }
 
 /* The reading after a submission: the end of slat and the start of clat of its I/Os. */
 hot_inline void split_latency(struct io_thread *th, unsigned nr, unsigned nr_writes,
-			      const enum mix mix)
+			      const struct variant v)
 {
+	uint64_t after = clock_mono_ns(), *after_submit = th->after_submit;
 	const uint32_t *free_slots = th->free_slots + th->nr_free;
-	uint64_t *after_submit = th->after_submit, after = clock_mono_ns();
 
+#pragma GCC unroll 4
 	for (unsigned i = 0; i < nr; i++)
-		after_submit[free_slots[i]] = after;
-	if (mix != MIX_WRITE && nr > nr_writes)
-		hist_cells_record(th->account[DIR_READ].slat, after - th->now_ns, nr - nr_writes);
-	if (mix != MIX_READ && nr_writes)
-		hist_cells_record(th->account[DIR_WRITE].slat, after - th->now_ns, nr_writes);
+		after_submit[v.one ? 0 : free_slots[i]] = after;
+	if (v.one) {
+		hist_cells_record(&th->account[nr_writes].cells->slat, after - th->now_ns, 1);
+		return;
+	}
+	if (v.mix == MIX_READ || (v.mix == MIX_BOTH && nr > nr_writes))
+		hist_cells_record(&th->account[DIR_READ].cells->slat, after - th->now_ns,
+				  nr - nr_writes);
+	if (v.mix == MIX_WRITE || (v.mix == MIX_BOTH && nr_writes))
+		hist_cells_record(&th->account[DIR_WRITE].cells->slat, after - th->now_ns,
+				  nr_writes);
 }
 
-/* Submits as much as slots, budget and the next fsync allow; how many, or -1 when the engine broke. */
-hot_inline int submit(struct io_thread *th, const enum mix mix, const bool split)
+/* Submits as much as slots, budget and the next fsync allow; false when the engine broke. */
+hot_inline bool submit(struct io_thread *th, const struct variant v)
 {
-	unsigned nr = th->nr_free, nr_writes;
+	unsigned nr = v.one ? th->nr_free & 1 : th->nr_free, nr_writes;
 	int ret;
 
 	if (nr > th->budget)
 		nr = (unsigned)th->budget;
-	if (mix != MIX_READ && nr > th->writes_to_sync)
+	if (v.mix != MIX_READ && nr > th->writes_to_sync)
 		nr = (unsigned)th->writes_to_sync;
 	if (!nr)
-		return 0;
+		return true;
+	if (v.one)
+		nr = 1;
 	th->offsets.fill(&th->offsets, th->cmds, nr);
-	nr_writes = prepare(th, nr, mix);
+	nr_writes = prepare(th, nr, v);
 	ret = th->ops->submit(th->engine, th->cmds, nr, th->now_ns);
 	if (unlikely(ret < 0)) {
 		engine_failed(th, ret);
-		return -1;
+		return false;
 	}
-	if (split)
-		split_latency(th, nr, nr_writes, mix);
+	if (v.split)
+		split_latency(th, nr, nr_writes, v);
 	th->budget -= nr;
-	th->writes_to_sync -= nr_writes;
-	return (int)nr;
+	if (v.mix != MIX_READ)
+		th->writes_to_sync -= nr_writes;
+	return true;
 }
 
 hot_inline void slot_release(struct io_thread *th, uint32_t slot)
@@ -169,7 +172,7 @@ static bool retry(struct io_thread *th, uint32_t slot, int error)
 	const struct io_slot *s = &th->slots[slot];
 	struct timespec pause = clock_timespec(RETRY_PAUSE_NS);
 	struct io_cmd cmd = { .offset = s->offset,
-			      .command = slot + (s->direction == DIR_WRITE ? th->depth : 0) };
+			      .command = 2 * slot + (s->direction == DIR_WRITE) };
 	int ret;
 
 	if (error != -EAGAIN && error != -EINTR)
@@ -210,10 +213,11 @@ static __attribute__((noinline)) void account_one(struct io_thread *th, struct i
 		cell_add(&counts->short_ios, 1);
 	cell_add(a->ios, 1);
 	cell_add(a->bytes, (uint64_t)done.result);
-	cell_set(a->end_ns, th->now_ns);
-	hist_cells_record(a->lat, lat, 1);
+	if (th->segment != SEGMENT_DRAIN)
+		cell_set(&a->cells->end_ns, th->now_ns);
+	hist_cells_record(&a->cells->lat, lat, 1);
 	if (dir != DIR_SYNC && th->ops->caps & ENGINE_SPLIT)
-		hist_cells_record(a->clat, th->now_ns - th->after_submit[done.slot], 1);
+		hist_cells_record(&a->cells->clat, th->now_ns - th->after_submit[done.slot], 1);
 	if (th->segment == SEGMENT_DRAIN && lat > counts->drain_lat_max_ns)
 		cell_set(&counts->drain_lat_max_ns, lat);
 	slot_release(th, done.slot);
@@ -226,124 +230,141 @@ void loop_account(struct io_thread *th)
 	th->nr_done = 0;
 }
 
-/* What a batch adds to one direction. */
-struct batch {
-	struct tally lat, clat;
-	uint64_t ios;
-};
-
-hot_inline void batch_store(struct io_thread *th, const struct batch *b, enum direction dir,
-			    const bool split)
+hot_inline void count_batch(struct io_thread *th, uint64_t ios, enum direction dir)
 {
 	const struct account *a = &th->account[dir];
 
-	if (!b->ios)
-		return;
-	cell_add(a->ios, b->ios);
-	cell_add(a->bytes, b->ios * th->io_bytes);
-	cell_set(a->end_ns, th->now_ns);
-	tally_store(&b->lat, a->lat);
-	if (split)
-		tally_store(&b->clat, a->clat);
+	cell_add(a->ios, ios);
+	cell_add(a->bytes, ios * th->io_bytes);
+	if (ios)
+		cell_set(&a->cells->end_ns, th->now_ns);
 }
 
-hot_inline void account(struct io_thread *th, const enum mix mix, const bool split)
+hot_inline void account(struct io_thread *th, unsigned nr, const struct variant v)
 {
-	struct batch batch[2] = { [0 ... 1] = { .lat.min = UINT64_MAX, .clat.min = UINT64_MAX } };
-	struct hist_cells *lat[2] = { th->account[DIR_READ].lat, th->account[DIR_WRITE].lat };
-	struct hist_cells *clat[2] = { th->account[DIR_READ].clat, th->account[DIR_WRITE].clat };
+	struct direction_cells *const cells[2] = { th->account[DIR_READ].cells,
+						   th->account[DIR_WRITE].cells };
 	const uint64_t now_ns = th->now_ns, *after_submit = th->after_submit;
-	const struct io_done *done = th->done, *end = done + th->nr_done;
+	const struct io_done *done = th->done, *end = done + nr;
 	struct io_slot *slots = th->slots;
-	uint32_t *free_top = th->free_slots + th->nr_free;
+	uint32_t *free_slots = th->free_slots + (v.one ? 0 : th->nr_free);
 	const int32_t io_bytes = (int32_t)th->io_bytes;
+	unsigned nr_odd = 0, nr_writes = 0;
 
-	for (; done < end; done++) {
-		struct io_slot *s = &slots[done->slot];
-		unsigned dir = mix == MIX_BOTH ? s->direction : mix == MIX_WRITE;
+	for (; done != end; done++) {
+		const uint32_t slot = v.one ? 0 : done->slot;
+		struct io_slot *s = &slots[slot];
+		unsigned dir = v.mix == MIX_BOTH ? s->direction : v.mix == MIX_WRITE;
+		uint64_t lat = now_ns - s->submitted_ns;
+		struct direction_cells *to;
 
 		if (unlikely(done->result != io_bytes)) {
-			th->nr_free = (unsigned)(free_top - th->free_slots);
+			th->nr_free = (unsigned)(free_slots - th->free_slots);
 			account_one(th, *done);
-			free_top = th->free_slots + th->nr_free;
+			free_slots = th->free_slots + th->nr_free;
+			nr_odd++;
 			continue;
 		}
-		tally_add(&batch[dir].lat, lat[dir], now_ns - s->submitted_ns);
-		if (split)
-			tally_add(&batch[dir].clat, clat[dir], now_ns - after_submit[done->slot]);
-		batch[dir].ios++;
+		to = v.one ? th->account[dir].cells : cells[dir];
+		hist_cells_record(&to->lat, lat, 1);
+		if (v.split)
+			hist_cells_record(&to->clat, now_ns - after_submit[slot], 1);
 		cell_set(&s->submitted_ns, 0);
-		*free_top++ = done->slot;
+		if (!v.one) /* else it stands there already */
+			*free_slots = slot;
+		free_slots++;
+		nr_writes += dir;
 	}
-	th->nr_free = (unsigned)(free_top - th->free_slots);
-	th->nr_done = 0;
-	if (mix != MIX_WRITE)
-		batch_store(th, &batch[DIR_READ], DIR_READ, split);
-	if (mix != MIX_READ)
-		batch_store(th, &batch[DIR_WRITE], DIR_WRITE, split);
+	th->nr_free = v.one && !nr_odd ? 1 : (unsigned)(free_slots - th->free_slots);
+	if (v.one && !nr_odd) {
+		count_batch(th, 1, (enum direction)nr_writes);
+		return;
+	}
+	if (v.mix != MIX_WRITE)
+		count_batch(th, nr - nr_odd - nr_writes, DIR_READ);
+	if (v.mix != MIX_READ)
+		count_batch(th, nr_writes, DIR_WRITE);
 }
 
-hot_inline enum loop_exit loop(struct io_thread *th, const enum mix mix, const bool split)
+/* More in flight than ever. */
+static __attribute__((noinline)) void note_depth(struct io_thread *th, unsigned in_flight)
+{
+	th->depth_max = in_flight;
+	cell_set(&th->stats->depth_max, in_flight);
+}
+
+hot_inline enum loop_exit loop(struct io_thread *th, const struct variant v)
 {
 	for (;;) {
 		unsigned in_flight, min;
-		int ret = submit(th, mix, split);
+		int ret;
 
-		if (unlikely(ret < 0))
+		if (unlikely(!submit(th, v)))
 			return LOOP_ERROR;
 		in_flight = thread_in_flight(th);
 		if (!in_flight)
 			return LOOP_IDLE;
-		if (unlikely(in_flight > th->stats->depth_max))
-			cell_set(&th->stats->depth_max, in_flight);
+		if (unlikely(in_flight > th->depth_max))
+			note_depth(th, in_flight);
 		/* Waiting for more than there is would sleep for ever. */
 		min = th->reap_min < in_flight ? th->reap_min : in_flight;
-		ret = th->ops->reap(th->engine, th->done, min, &th->now_ns);
+		ret = th->ops->reap(th->engine, th->done, v.one ? 1 : min, &th->now_ns);
 		if (unlikely(ret < 0)) {
 			engine_failed(th, ret);
 			return LOOP_ERROR;
 		}
-		th->nr_done = (unsigned)ret;
-		if (unlikely(loop_is_due(th)))
+		if (unlikely(loop_is_due(th))) {
+			th->nr_done = (unsigned)ret;
 			return LOOP_EDGE;
-		account(th, mix, split);
+		}
+		if (v.one && ret == 0)
+			continue;
+		account(th, v.one ? 1 : (unsigned)ret, v);
 		if (unlikely(th->error))
 			return LOOP_ERROR;
 	}
 }
 
-/* X(name, mix, split) */
-#define VARIANTS(X)                      \
-	X(read_split, MIX_READ, true)    \
-	X(write_split, MIX_WRITE, true)  \
-	X(both_split, MIX_BOTH, true)    \
-	X(read_whole, MIX_READ, false)   \
-	X(write_whole, MIX_WRITE, false) \
-	X(both_whole, MIX_BOTH, false)
+/* X(name, mix, split, one): in the order of variant_index. */
+#define VARIANTS(X)                               \
+	X(read, MIX_READ, false, false)           \
+	X(read_one, MIX_READ, false, true)        \
+	X(read_split, MIX_READ, true, false)      \
+	X(read_split_one, MIX_READ, true, true)   \
+	X(write, MIX_WRITE, false, false)         \
+	X(write_one, MIX_WRITE, false, true)      \
+	X(write_split, MIX_WRITE, true, false)    \
+	X(write_split_one, MIX_WRITE, true, true) \
+	X(both, MIX_BOTH, false, false)           \
+	X(both_one, MIX_BOTH, false, true)        \
+	X(both_split, MIX_BOTH, true, false)      \
+	X(both_split_one, MIX_BOTH, true, true)
 
-#define X(name, mix, split)                                     \
-	static enum loop_exit loop_##name(struct io_thread *th) \
-	{                                                       \
-		return loop(th, mix, split);                    \
-	}                                                       \
-	static int submit_##name(struct io_thread *th)          \
-	{                                                       \
-		return submit(th, mix, split);                  \
+#define X(name, mix, split, one)                                         \
+	static _hot_ enum loop_exit loop_##name(struct io_thread *th)    \
+	{                                                                \
+		return loop(th, (struct variant) { mix, split, one });   \
+	}                                                                \
+	static bool submit_##name(struct io_thread *th)                  \
+	{                                                                \
+		return submit(th, (struct variant) { mix, split, one }); \
 	}
 VARIANTS(X)
 #undef X
 
 static const struct loop_ops variants[] = {
-#define X(name, mix, split) { loop_##name, submit_##name },
+#define X(name, mix, split, one) { loop_##name, submit_##name },
 	VARIANTS(X)
 #undef X
 };
 
-const struct loop_ops *loop_choose(const struct job *job, const struct engine_ops *engine)
+const struct loop_ops *loop_choose(const struct job *job, const struct engine_ops *engine,
+				   unsigned depth)
 {
 	enum mix mix = !job_writes(job) ? MIX_READ : !job_reads(job) ? MIX_WRITE : MIX_BOTH;
+	bool split = engine->caps & ENGINE_SPLIT, one = depth == 1;
 
-	return &variants[mix + (engine->caps & ENGINE_SPLIT ? 0 : 3)];
+	return &variants[4 * mix + 2 * split + one];
 }
 
 bool loop_reap(struct io_thread *th)

@@ -37,6 +37,7 @@ static inline uint64_t permute(const struct offsets *o, uint64_t i)
 {
 	uint64_t x = i + o->key;
 
+#pragma GCC unroll 4
 	for (unsigned round = 0; round < OFFSETS_ROUNDS; round++) {
 		x = x * o->mul[round] & o->mask;
 		x ^= x >> o->shift;
@@ -49,47 +50,62 @@ static inline uint64_t offset_of(const struct offsets *o, uint64_t block)
 	return o->start + block * o->block_bytes;
 }
 
-/* How many of `nr` come from this pass; begins the next one where this one is used up. */
-static inline unsigned take_run(struct offsets *o, unsigned nr)
+/* A batch that reaches over the end of the pass, in parts that do not. */
+static __attribute__((noinline)) void fill_over(struct offsets *o, struct io_cmd *cmds, unsigned nr)
 {
-	if (!o->left)
-		offsets_next_pass(o);
-	if (nr > o->left)
-		nr = (unsigned)o->left;
-	o->left -= nr;
-	return nr;
+	for (unsigned part; nr; nr -= part, cmds += part) {
+		if (!o->left)
+			offsets_next_pass(o);
+		part = nr < o->left ? nr : (unsigned)o->left;
+		o->fill(o, cmds, part);
+	}
 }
 
 static void fill_sequential(struct offsets *o, struct io_cmd *cmds, unsigned nr)
 {
-	for (unsigned run; nr; nr -= run) {
-		run = take_run(o, nr);
-		for (unsigned i = 0; i < run; i++)
-			(cmds++)->offset = offset_of(o, o->next++);
+	if (unlikely(nr > o->left)) {
+		fill_over(o, cmds, nr);
+		return;
 	}
+	o->left -= nr;
+	for (unsigned i = 0; i < nr; i++)
+		cmds[i].offset = offset_of(o, o->next++);
 }
 
+static __attribute__((noinline)) void fill_many(struct offsets *o, struct io_cmd *cmds, unsigned nr)
+{
+	for (unsigned i = 0; i < nr; i++)
+		cmds[i].offset = offset_of(o, permute(o, o->next++));
+}
+
+/* The usual case of a benchmark, worth a way of its own for a single block. */
 static void fill_permuted_power_of_two(struct offsets *o, struct io_cmd *cmds, unsigned nr)
 {
-	for (unsigned run; nr; nr -= run) {
-		run = take_run(o, nr);
-		for (unsigned i = 0; i < run; i++)
-			(cmds++)->offset = offset_of(o, permute(o, o->next++));
+	if (unlikely(nr > o->left)) {
+		fill_over(o, cmds, nr);
+		return;
 	}
+	o->left -= nr;
+	if (nr == 1)
+		cmds->offset = offset_of(o, permute(o, o->next++));
+	else
+		fill_many(o, cmds, nr);
 }
 
 static void fill_permuted(struct offsets *o, struct io_cmd *cmds, unsigned nr)
 {
-	for (unsigned run; nr; nr -= run) {
-		run = take_run(o, nr);
-		for (unsigned i = 0; i < run; i++) {
-			uint64_t block;
+	if (unlikely(nr > o->left)) {
+		fill_over(o, cmds, nr);
+		return;
+	}
+	o->left -= nr;
+	for (unsigned i = 0; i < nr; i++) {
+		uint64_t block;
 
-			do
-				block = permute(o, o->next++);
-			while (block >= o->nr_blocks);
-			(cmds++)->offset = offset_of(o, block);
-		}
+		do
+			block = permute(o, o->next++);
+		while (block >= o->nr_blocks);
+		cmds[i].offset = offset_of(o, block);
 	}
 }
 

@@ -57,7 +57,8 @@ static void setup_job(struct io_thread *th)
 	offsets_init(&th->offsets, order, th->spec.range, job->bs, seed);
 	th->io_bytes = (uint32_t)job->bs;
 	th->mix_random = seed_mix(seed, UINT64_MAX) | 1;
-	th->mix_share = (uint64_t)(job->rwmixread / 100.0 * 0x1p32);
+	th->mix_reads =
+		job->rwmixread >= 100.0 ? UINT64_MAX : (uint64_t)(job->rwmixread / 100.0 * 0x1p64);
 	th->writes_to_sync = job->fsync && job_writes(job) ? job->fsync : UINT64_MAX;
 	if (!th->reap_min)
 		th->reap_min = 1;
@@ -98,7 +99,7 @@ struct error *thread_setup(struct io_thread *th)
 	prctl(PR_SET_TIMERSLACK, 1);
 	th->depth = thread_depth(&th->spec);
 	th->ops = engine_of(th->spec.job->engine, th->spec.simulated);
-	th->loop = loop_choose(th->spec.job, th->ops);
+	th->loop = loop_choose(th->spec.job, th->ops, th->depth);
 	if (!allocate(th))
 		return error_new(ERR_NOMEM, "out of memory for an I/O thread");
 	setup_job(th);
@@ -145,21 +146,13 @@ static void enter_segment(struct io_thread *th, enum segment segment)
 
 		switch (segment) {
 		case SEGMENT_RAMP:
-			th->account[dir] = (struct account) {
-				&c->ramp_ios, &c->ramp_bytes, &ramp->end_ns,
-				&ramp->lat,   &ramp->clat,    &ramp->slat,
-			};
+			th->account[dir] = (struct account) { &c->ramp_ios, &c->ramp_bytes, ramp };
 			break;
 		case SEGMENT_WINDOW:
-			th->account[dir] = (struct account) {
-				&c->ios, &c->bytes, &d->end_ns, &d->lat, &d->clat, &d->slat,
-			};
+			th->account[dir] = (struct account) { &c->ios, &c->bytes, d };
 			break;
 		case SEGMENT_DRAIN:
-			th->account[dir] = (struct account) {
-				&c->drain_ios, &c->drain_bytes, &ramp->end_ns,
-				&d->lat,       &d->clat,        &d->slat,
-			};
+			th->account[dir] = (struct account) { &c->drain_ios, &c->drain_bytes, d };
 			break;
 		}
 	}
@@ -174,7 +167,7 @@ static void carry_slat(struct io_thread *th)
 		const struct io_slot *s = &th->slots[i];
 
 		if (s->submitted_ns && s->direction != DIR_SYNC)
-			hist_cells_record(th->account[s->direction].slat,
+			hist_cells_record(&th->account[s->direction].cells->slat,
 					  th->after_submit[i] - s->submitted_ns, 1);
 	}
 }
@@ -293,10 +286,8 @@ static void first_submit(struct io_thread *th, const struct passage *passage)
 	cell_set(&t->late_wake_ns, passage->now_ns - passage->start_ns);
 	cell_set(&t->realtime, passage->is_realtime);
 	cell_set(&t->state, THREAD_RUNNING);
-	if (cross_edges(th) && th->loop->submit(th) > 0) {
+	if (cross_edges(th) && th->loop->submit(th))
 		cell_set(&t->first_io_ns, passage->now_ns);
-		cell_set(&t->depth_max, thread_in_flight(th));
-	}
 	gate_drop_priority(passage);
 }
 

@@ -20,10 +20,10 @@ enum loop_exit {
 	LOOP_ERROR, /* an I/O ended with an error, or the engine with -errno */
 };
 
-/* Where a segment counts: cells of the shared block, or scratch where the ramp's are not wanted. */
+/* Where a segment counts. */
 struct account {
-	uint64_t *ios, *bytes, *end_ns;
-	struct hist_cells *lat, *clat, *slat;
+	uint64_t *ios, *bytes;
+	struct direction_cells *cells; /* distributions; scratch in the ramp, which has none */
 };
 
 enum segment { SEGMENT_RAMP, SEGMENT_WINDOW, SEGMENT_DRAIN };
@@ -38,18 +38,19 @@ struct io_thread {
 	struct buffers buffers;
 	uint64_t sequence;   /* of the last stamp written */
 	uint64_t mix_random; /* draws the directions of a mixed job */
-	uint64_t mix_share;  /* a draw below it, of 2^32, is a read */
+	uint64_t mix_reads;  /* a draw up to it is a read */
 	uint32_t io_bytes;   /* of each read and write */
 
 	/* Read and written per batch. */
 	unsigned depth, nr_free, reap_min;
-	unsigned nr_done;        /* in done[], not yet accounted */
-	uint64_t now_ns;         /* the last reap's reading */
-	uint64_t edge_ns;        /* the segment's end */
-	uint64_t budget;         /* I/Os that may still be submitted */
-	uint64_t writes_to_sync; /* writes until fsync is due */
+	unsigned depth_max; /* most in flight so far */
+	unsigned nr_done;   /* in done[], not yet accounted */
+	uint64_t now_ns;    /* the last reap's reading */
+	uint64_t edge_ns;   /* the segment's end */
+	uint64_t budget;    /* I/Os that may still be submitted */
 	const struct engine_ops *ops;
 	void *engine;
+	uint64_t writes_to_sync; /* writes until fsync is due */
 	const struct loop_ops *loop;
 	struct offsets offsets;
 	struct account account[DIR_COUNT];
@@ -86,10 +87,11 @@ struct buffers_spec thread_buffers_spec(const struct io_thread_spec *spec);
 struct loop_ops {
 	/* Submits, reaps, accounts until there is a reason to come back. Not to be called when loop_is_due. */
 	enum loop_exit (*run)(struct io_thread *th);
-	/* Its first half alone: how many I/Os were submitted, or -1 when the engine broke. */
-	int (*submit)(struct io_thread *th);
+	/* Its first half alone; false when the engine broke. */
+	bool (*submit)(struct io_thread *th);
 };
-const struct loop_ops *loop_choose(const struct job *job, const struct engine_ops *engine);
+const struct loop_ops *loop_choose(const struct job *job, const struct engine_ops *engine,
+				   unsigned depth);
 /* Starts an fsync on slot 0; only when nothing is in flight. 0, or -errno when the engine broke. */
 int loop_sync(struct io_thread *th);
 /* Reaps at least one completion (or none within the engine's wait) into done[]; false: the engine broke. */
