@@ -2,7 +2,7 @@
 #
 #   salvo_unit_test(path/test_x.c LIBS a b)     Criterion, label unit, named after its path
 #   salvo_stress_test(test_x.c LIBS a b)        plain main, labels stress and tsan
-#   salvo_fuzz_test(fuzz_x.c LIBS a b)          libFuzzer, label fuzz; only in the preset fuzz
+#   salvo_fuzz_test(fuzz_x.c LIBS a b [CORPUS DIR]) libFuzzer, label fuzz; only in the preset fuzz
 #   salvo_integration_test(name.sh [TIMEOUT s] [ASAN]) bash, label integration, exit 77 = skip;
 #                                               ASAN: tools/check runs it with the asan build as well
 add_custom_target(stress_tests)
@@ -33,14 +33,14 @@ function(salvo_fuzz_test source)
   if(NOT SALVO_FUZZ)
     return()
   endif()
-  cmake_parse_arguments(T "" "" "LIBS" ${ARGN})
+  cmake_parse_arguments(T "" "CORPUS" "LIBS" ${ARGN})
   string(REGEX REPLACE "\\.c$" "" name ${source})
   add_executable(fuzz.${name} ${source})
   target_link_libraries(fuzz.${name} PRIVATE ${T_LIBS} warnings)
   target_link_options(fuzz.${name} PRIVATE -fsanitize=fuzzer)
   add_dependencies(fuzz_tests fuzz.${name})
   add_test(NAME fuzz.${name} COMMAND fuzz.${name} -runs=1000000 -max_total_time=60 -rss_limit_mb=1024
-           -timeout=10 -print_final_stats=1)
+           -timeout=10 -print_final_stats=1 ${T_CORPUS})
   set_tests_properties(fuzz.${name} PROPERTIES LABELS fuzz TIMEOUT 240)
 endfunction()
 

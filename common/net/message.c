@@ -5,8 +5,8 @@
 enum {
 	TEXT_MAX = 4096,
 	FACTS_MAX = 1024,
-	DEVICES_MAX = 1024,
-	MEMBERS_MAX = 1024,
+	DEVICES_MAX = 4096,
+	MEMBERS_MAX = 16384, /* as many as an assignment may have */
 	ROWS_MAX = 65536,
 	REASONS_MAX = 8192,
 	STUCK_MAX = 65536,
