@@ -72,14 +72,24 @@ static void print_warnings(const struct result *r, FILE *out)
 	}
 }
 
-static void print_title(const struct result_step *s, FILE *out)
+static bool has_repeats(const struct result *r)
+{
+	for (size_t i = 0; i < r->nr_steps; i++)
+		if (r->steps[i].repeat > 1)
+			return true;
+	return false;
+}
+
+static void print_title(const struct result *r, const struct result_step *s, FILE *out)
 {
 	_cleanup_free_ char *point = text_point(s->point, s->nr_point);
 	_cleanup_free_ char *phase = str_printable(s->phase);
+	_cleanup_free_ char *repeat =
+		has_repeats(r) ? xasprintf(", repeat %" PRIu64, s->repeat) : xstrdup("");
 	_cleanup_free_ char *title =
-		xasprintf("%s%sphase '%s', repeat %" PRIu64 "%s%s%s", point, *point ? ", " : "",
-			  phase, s->repeat, s->hosts_text ? ", " : "",
-			  s->hosts_text ? s->hosts_text : "", s->partial ? ", PARTIAL" : "");
+		xasprintf("%s%sphase '%s'%s%s%s%s", point, *point ? ", " : "", phase, repeat,
+			  s->hosts_text ? ", " : "", s->hosts_text ? s->hosts_text : "",
+			  s->partial ? ", PARTIAL" : "");
 
 	fputc('\n', out);
 	text_wrap(out, title, 0, 0, REPORT_WIDTH);
@@ -178,7 +188,7 @@ struct error *report_text(const struct result *r, FILE *out)
 	for (size_t i = 0; i < r->nr_steps; i++) {
 		const struct result_step *s = &r->steps[i];
 
-		print_title(s, out);
+		print_title(r, s, out);
 		print_start(s, out);
 		for (size_t g = 0; g < s->nr_groups; g++)
 			text_group(r, &s->groups[g], out);

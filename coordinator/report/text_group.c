@@ -267,10 +267,10 @@ static void add_note(struct table *t, const struct member_table *m, const struct
 	double rate = rate_per_thread(g);
 
 	if (h && h->state != HOST_COMPLETE)
-		table_cell(t, "< %s after %.3f s", host_state_names[h->state],
+		table_cell(t, "< %s at %.1f s", host_state_names[h->state],
 			   (double)h->lost_at_ns / 1e9);
 	else if (m->r && rate < LAGS_BELOW * m->median)
-		table_cell(t, "< %s%.0f %% below the median", rate <= m->slowest ? "slowest: " : "",
+		table_cell(t, "< %s-%.0f %%", rate <= m->slowest ? "slowest: " : "",
 			   100 * (1 - rate / m->median));
 	else
 		table_cell(t, "%s", "");
@@ -343,8 +343,8 @@ static void print_members(const char *title, const struct result *hosts_of,
 		add_member(&t, &m, &rows[i]);
 		shown++;
 	}
-	fprintf(out, "\n  %ss of group '%s' (share: of an equal share per thread)\n", title,
-		g->name);
+	fprintf(out, "\n  %ss of group '%s' (share: of an equal share per thread%s)\n", title,
+		g->name, hosts_of && nr > 1 ? "; < percent: against the median" : "");
 	table_print(&t, out, 4);
 	if (shown < nr)
 		fprintf(out, "    and %zu more, faster and without errors: see result.json\n",

@@ -31,6 +31,8 @@ static void metric_text(char text[UNITS_TEXT], const char *name, double value)
 		units_human_bytes(text, value);
 	else if (str_starts(name, "cpu."))
 		snprintf(text, UNITS_TEXT, "%.2f %%", value);
+	else if (fabs(value - round(value)) < 1e-9)
+		snprintf(text, UNITS_TEXT, "%.0f", value);
 	else
 		text_iops(text, value);
 }
@@ -42,6 +44,21 @@ static bool is_worth_it(const struct result *r)
 			if (r->summary[i].metrics[m].nr_values > 1)
 				return true;
 	return false;
+}
+
+/* In a group with one direction the metrics without one only say the same again. */
+static bool is_said(const struct result_summary *s, const char *name)
+{
+	unsigned directions = 0;
+
+	for (size_t i = 0; i < s->nr_metrics; i++)
+		for (unsigned dir = 0; dir < DIR_SYNC; dir++) {
+			_cleanup_free_ char *iops = xasprintf("%s.iops", direction_names[dir]);
+
+			directions += streq(s->metrics[i].name, iops);
+		}
+	return directions == 1 &&
+	       (streq(name, "iops") || streq(name, "bw_bytes") || str_starts(name, "lat."));
 }
 
 static void print_summary(const struct result_summary *s, FILE *out)
@@ -58,6 +75,8 @@ static void print_summary(const struct result_summary *s, FILE *out)
 		const double values[] = { m->mean, m->stddev, m->min, m->max };
 		char text[4][UNITS_TEXT];
 
+		if (is_said(s, m->name))
+			continue;
 		for (size_t v = 0; v < array_size(values); v++)
 			metric_text(text[v], m->name, values[v]);
 		table_cell(&t, "%s%s", m->name, strstr(m->name, "bw_bytes") ? " (per s)" : "");

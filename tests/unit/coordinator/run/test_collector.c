@@ -768,9 +768,8 @@ Test(collector, intervals_wait_for_the_last_ramp)
 	}
 	load_add(&totals[0], 600, 4096, MS);
 	load_add(&totals[1], 200, 4096, MS);
-	fleet_done(&f, 0,
-		   (struct msg_done) { .samples = 6, .members = members, .nr_members = 2 }, totals,
-		   2);
+	fleet_done(&f, 0, (struct msg_done) { .samples = 6, .members = members, .nr_members = 2 },
+		   totals, 2);
 	all = &fleet_finish(&f)->steps[0].groups[0];
 	cr_expect_eq(all->total.iops_samples.n, 4);
 	cr_expect_float_eq(all->total.iops_samples.min, 150, 1e-9);

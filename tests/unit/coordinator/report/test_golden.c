@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reports of fixed results, byte for byte. SALVO_GOLDEN=write makes the files anew: read the difference
+ * before it is committed. */
+#include "coordinator/report/report.h"
+#include "tests/unit/coordinator/report/results.h"
+
+#include <criterion/criterion.h>
+
+static char *read_file(const char *path)
+{
+	char *text = NULL;
+	size_t cap = 0;
+	FILE *in = fopen(path, "r");
+
+	if (!in)
+		return NULL;
+	if (getdelim(&text, &cap, '\0', in) < 0)
+		freep(&text);
+	fclose(in);
+	return text;
+}
+
+static void write_file(const char *path, const char *text)
+{
+	FILE *out = fopen(path, "w");
+
+	cr_assert_not_null(out, "%s", path);
+	cr_assert(fputs(text, out) >= 0);
+	cr_assert_eq(fclose(out), 0);
+}
+
+static char *print(void (*fill)(struct result *r), const char *format)
+{
+	const struct report_format *f = report_format_find(format);
+	struct result r;
+	char *text = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&text, &len);
+
+	cr_assert_not_null(f);
+	fill(&r);
+	cr_assert_null(f->write(&r, out));
+	cr_assert_eq(fclose(out), 0);
+	cr_assert_eq(strlen(text), len);
+	result_fini(&r);
+	return text;
+}
+
+static void expect_golden(void (*fill)(struct result *r), const char *name, const char *format)
+{
+	_cleanup_free_ char *got = print(fill, format), *want = NULL;
+	_cleanup_free_ char *path = xasprintf("tests/golden/report/%s.%s", name,
+					      streq(format, "text") ? "txt" : format);
+	const char *mode = getenv("SALVO_GOLDEN");
+	size_t same = 0;
+
+	if (mode && streq(mode, "write"))
+		write_file(path, got);
+	want = read_file(path);
+	cr_assert_not_null(want, "%s: cannot be read", path);
+	while (got[same] && got[same] == want[same])
+		same++;
+	cr_expect_str_eq(got, want, "%s: differs at byte %zu:\n%.300s", path, same, got + same);
+}
+
+Test(golden, single_text)
+{
+	expect_golden(results_single, "single", "text");
+}
+
+Test(golden, single_json)
+{
+	expect_golden(results_single, "single", "json");
+}
+
+Test(golden, fleet_text)
+{
+	expect_golden(results_fleet, "fleet", "text");
+}
+
+Test(golden, lost_text)
+{
+	expect_golden(results_lost, "lost", "text");
+}
+
+Test(golden, lost_json)
+{
+	expect_golden(results_lost, "lost", "json");
+}
+
+Test(golden, repeats_text)
+{
+	expect_golden(results_repeats, "repeats", "text");
+}
+
+/* Nothing that a peer chose reaches a terminal as it came, and no line is too long for it. */
+Test(golden, every_report_is_printable_and_fits)
+{
+	void (*const fills[])(struct result * r) = { results_single, results_fleet, results_lost,
+						     results_repeats };
+
+	for (size_t i = 0; i < array_size(fills); i++) {
+		_cleanup_free_ char *text = print(fills[i], "text");
+		_cleanup_free_ char *json = print(fills[i], "json");
+		size_t column = 0;
+
+		for (const char *p = text; *p; p++) {
+			column = *p == '\n' ? 0 : column + 1;
+			cr_assert(*p == '\n' || (*p >= 0x20 && *p < 0x7f));
+			cr_assert_leq(column, 100, "%.120s", p - column + 1);
+		}
+		for (const char *p = json; *p; p++)
+			cr_assert(*p == '\n' || (*p >= 0x20 && *p < 0x7f));
+	}
+}
+
+Test(golden, formats_have_names)
+{
+	_cleanup_free_ char *names = report_format_names();
+
+	cr_expect_str_eq(names, "text, json");
+	cr_expect_null(report_format_find("yaml"));
+}
