@@ -365,6 +365,11 @@ const char *message_name(enum message_type type)
 	return schemas[type].name;
 }
 
+const char *message_help(enum message_type type)
+{
+	return schemas[type].help;
+}
+
 const struct schema *message_schema(enum message_type type)
 {
 	return type == MSG_PREPARE ? &assignment_schema : &schemas[type];

@@ -201,6 +201,8 @@ struct message {
 };
 
 const char *message_name(enum message_type type);
+/* Who sends it and what it means. */
+const char *message_help(enum message_type type);
 /* Appends the message's bytes. */
 void message_encode(const struct message *m, struct buf *out);
 /* Reads a message from a peer. Never crashes or allocates beyond a small multiple of len, whatever the

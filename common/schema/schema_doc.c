@@ -11,16 +11,26 @@ static void print_cell(const char *text, FILE *out)
 		fprintf(out, *text == '|' ? "\\|" : "%c", *text);
 }
 
-/* "a size, 512B to 1GiB, a power of two" */
+/* "1 to 100 entries", "at most 256 entries"; NULL without bounds; owned. */
+static char *entries_text(const struct field *f)
+{
+	_cleanup_free_ char *bounds = value_bounds(f);
+
+	if (f->max && !f->min)
+		return xasprintf("at most %llu entries", (unsigned long long)f->max);
+	return bounds ? xasprintf("%s entries", bounds) : NULL;
+}
+
+/* "a size, 512B to 1GiB, a power of two"; owned. */
 static char *type_text(const struct field *f)
 {
 	_cleanup_free_ char *bounds = NULL;
-	bool number = f->type == FIELD_COUNT || f->type == FIELD_SIZE || f->type == FIELD_DURATION;
 
-	if (number || field_is_list(f) || f->type == FIELD_STRLIST)
+	if (f->type == FIELD_COUNT || f->type == FIELD_SIZE || f->type == FIELD_DURATION)
 		bounds = value_bounds(f);
-	return xasprintf("%s%s%s%s%s", value_kind(f->type), bounds ? ", " : "",
-			 bounds ? bounds : "", bounds && !number ? " entries" : "",
+	else if (field_is_list(f) || f->type == FIELD_STRLIST)
+		bounds = entries_text(f);
+	return xasprintf("%s%s%s%s", value_kind(f->type), bounds ? ", " : "", bounds ? bounds : "",
 			 f->flags & FIELD_POW2 ? ", a power of two" : "");
 }
 
