@@ -41,14 +41,28 @@ static void visit_table(const struct host_root *root, const char *pid, mount_vis
 	mnt_unref_table(table);
 }
 
-/* Every mount table once: first our own, then one for each further mount namespace. */
-static void visit_all_tables(const struct host_root *root, mount_visitor visit, void *arg)
+/* Could a mount table name the device? Hosts with hundreds of containers have hundreds of tables, and reading
+ * the bytes is far cheaper than taking them apart. btrfs has numbers of its own. */
+static bool may_name(const struct used *u, const char *pid)
 {
-	struct names pids = names_of_folder(root->proc), seen = { 0 };
+	_cleanup_free_ char *attr = xasprintf("%s/mountinfo", pid);
+	_cleanup_free_ char *number =
+		xasprintf(" %u:%u ", major(u->dev->rdev), minor(u->dev->rdev));
+	_cleanup_free_ char *text = NULL;
+	size_t len;
+
+	text = sysfs_bytes(u->root->proc, attr, &len);
+	return text && (strstr(text, number) || strstr(text, " btrfs "));
+}
+
+/* Every mount table once: first our own, then one for each further mount namespace. */
+static void visit_all_tables(const struct used *u, mount_visitor visit, void *arg)
+{
+	struct names pids = names_of_folder(u->root->proc), seen = { 0 };
 
 	names_add(&pids, "self");
 	for (size_t i = pids.nr; i-- > 0;) {
-		_cleanup_free_ char *path = xasprintf("%s/%s/ns/mnt", root->proc, pids.names[i]);
+		_cleanup_free_ char *path = xasprintf("%s/%s/ns/mnt", u->root->proc, pids.names[i]);
 		char space[64];
 		ssize_t len;
 		size_t before = seen.nr;
@@ -60,8 +74,8 @@ static void visit_all_tables(const struct host_root *root, mount_visitor visit, 
 			continue;
 		space[len < 0 ? 0 : len] = '\0';
 		names_add(&seen, space);
-		if (seen.nr > before)
-			visit_table(root, pids.names[i], visit, arg);
+		if (seen.nr > before && may_name(u, pids.names[i]))
+			visit_table(u->root, pids.names[i], visit, arg);
 	}
 	names_fini(&seen);
 	names_fini(&pids);
@@ -90,7 +104,7 @@ void find_mounted(const struct used *u, struct findings *found)
 	struct mount_search search = { .used = u };
 	_cleanup_free_ char *elsewhere = NULL, *more = NULL;
 
-	visit_all_tables(u->root, note_mount, &search);
+	visit_all_tables(u, note_mount, &search);
 	if (search.nr == 0)
 		return;
 	more = search.nr > 1 ? xasprintf(" (and %u more)", search.nr - 1) : xstrdup("");

@@ -17,7 +17,8 @@ struct opened {
 	const struct verdict *v;
 };
 
-enum { ON_DEVICE = 1, ON_FILE = 2, FOR_READ = 4, FOR_WRITE = 8 };
+/* UNGUARDED: impossible while we hold the device O_EXCL, as the kernel's own users of devices all do. */
+enum { ON_DEVICE = 1, ON_FILE = 2, FOR_READ = 4, FOR_WRITE = 8, UNGUARDED = 16 };
 
 struct rule {
 	unsigned applies;
@@ -299,30 +300,32 @@ static void rule_content(const struct opened *o, struct findings *found)
 
 /* clang-format off */
 static const struct rule rules[] = {
-	{ ON_DEVICE | ON_FILE | FOR_READ,             .permission = rule_readable },
-	{ ON_DEVICE | ON_FILE | FOR_WRITE,            .permission = rule_writable },
-	{ ON_DEVICE | FOR_WRITE,                      .permission = rule_system },
-	{ ON_DEVICE | FOR_READ | FOR_WRITE,           .permission = rule_medium },
-	{ ON_DEVICE | FOR_WRITE,                      .permission = rule_read_only },
-	{ ON_FILE | FOR_WRITE,                        .permission = rule_place },
-	{ ON_FILE | FOR_WRITE,                        .permission = rule_foreign },
-	{ ON_FILE | FOR_WRITE,                        .permission = rule_space },
-	{ ON_DEVICE | FOR_READ | FOR_WRITE,           .use = find_mounted },
-	{ ON_DEVICE | ON_FILE | FOR_READ | FOR_WRITE, .use = find_swap },
-	{ ON_DEVICE | FOR_READ | FOR_WRITE,           .use = find_held },
-	{ ON_DEVICE | FOR_READ | FOR_WRITE,           .use = find_multipath },
-	{ ON_DEVICE | ON_FILE | FOR_READ | FOR_WRITE, .use = find_loop_backing },
-	{ ON_DEVICE | ON_FILE | FOR_READ | FOR_WRITE, .use = find_exported },
-	{ ON_DEVICE | FOR_READ | FOR_WRITE,           .use = find_opened },
-	{ ON_DEVICE | FOR_WRITE,                      .content = rule_exclusive },
-	{ ON_DEVICE | FOR_WRITE,                      .content = rule_esp },
-	{ ON_DEVICE | FOR_WRITE,                      .content = rule_content },
+	{ ON_DEVICE | ON_FILE | FOR_READ,               .permission = rule_readable },
+	{ ON_DEVICE | ON_FILE | FOR_WRITE,              .permission = rule_writable },
+	{ ON_DEVICE | FOR_WRITE,                        .permission = rule_system },
+	{ ON_DEVICE | FOR_READ | FOR_WRITE,             .permission = rule_medium },
+	{ ON_DEVICE | FOR_WRITE,                        .permission = rule_read_only },
+	{ ON_FILE | FOR_WRITE,                          .permission = rule_place },
+	{ ON_FILE | FOR_WRITE,                          .permission = rule_foreign },
+	{ ON_FILE | FOR_WRITE,                          .permission = rule_space },
+	{ ON_DEVICE | FOR_READ | FOR_WRITE | UNGUARDED, .use = find_mounted },
+	{ ON_DEVICE | ON_FILE | FOR_READ | FOR_WRITE,   .use = find_swap },
+	{ ON_DEVICE | FOR_READ | FOR_WRITE | UNGUARDED, .use = find_held },
+	{ ON_DEVICE | FOR_READ | FOR_WRITE | UNGUARDED, .use = find_multipath },
+	{ ON_DEVICE | ON_FILE | FOR_READ | FOR_WRITE,   .use = find_loop_backing },
+	{ ON_DEVICE | ON_FILE | FOR_READ | FOR_WRITE,   .use = find_exported },
+	{ ON_DEVICE | FOR_READ | FOR_WRITE,             .use = find_opened },
+	{ ON_DEVICE | FOR_WRITE,                        .content = rule_exclusive },
+	{ ON_DEVICE | FOR_WRITE,                        .content = rule_esp },
+	{ ON_DEVICE | FOR_WRITE,                        .content = rule_content },
 };
 /* clang-format on */
 
 static bool rule_applies(const struct rule *rule, const struct subject *s)
 {
 	if (!(rule->applies & (s->dev ? ON_DEVICE : ON_FILE)))
+		return false;
+	if ((rule->applies & UNGUARDED) && s->guarded)
 		return false;
 	return ((rule->applies & FOR_READ) && s->reads) ||
 	       ((rule->applies & FOR_WRITE) && s->writes);
@@ -351,7 +354,9 @@ static void note_use(struct verdict *v, const char *whose, const struct finding 
 static void check_use(const struct rule *rule, const struct subject *s,
 		      const struct block_device *dev, const char *whose, struct verdict *v)
 {
-	struct used used = { .root = s->root, .dev = dev, .path = s->path, .st = s->st };
+	struct used used = {
+		.root = s->root, .dev = dev, .path = s->path, .st = s->st, .quick = s->guarded
+	};
 	struct findings found = { 0 };
 
 	rule->use(&used, &found);

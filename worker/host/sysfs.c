@@ -13,24 +13,28 @@
 
 const struct host_root host_root_live = { .sys = "/sys", .proc = "/proc", .dev = "/dev" };
 
-enum { ATTRIBUTE_MAX = 64 * 1024 };
+enum { FIRST_BYTES = 4096, FILE_MAX = 16 * 1024 * 1024 };
 
 char *sysfs_bytes(const char *dir, const char *attr, size_t *ret_len)
 {
 	_cleanup_free_ char *path = xasprintf("%s/%s", dir, attr);
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	_cleanup_free_ char *bytes = NULL;
-	size_t len = 0;
+	size_t len = 0, room = 0;
 
 	if (fd < 0)
 		return NULL;
-	bytes = xcalloc(ATTRIBUTE_MAX + 1, 1);
-	while (len < ATTRIBUTE_MAX) {
-		ssize_t n = read(fd, bytes + len, ATTRIBUTE_MAX - len);
+	for (;;) {
+		ssize_t n;
 
+		if (len + 1 >= room) {
+			room = room ? 2 * room : FIRST_BYTES;
+			bytes = xrealloc(bytes, room, 1);
+		}
+		n = read(fd, bytes + len, room - len - 1);
 		if (n < 0 && errno == EINTR)
 			continue;
-		if (n < 0)
+		if (n < 0 || len > FILE_MAX)
 			return NULL;
 		if (n == 0)
 			break;

@@ -20,7 +20,7 @@ extern const struct host_root host_root_live; /* /sys, /proc, /dev */
 
 /* The first line of DIR/ATTR without white space around it; NULL where it cannot be read or is empty. */
 char *sysfs_text(const char *dir, const char *attr);
-/* The whole file, at most 64 KiB, with a NUL behind it; NULL where it cannot be read. */
+/* The whole file with a NUL behind it; NULL where it cannot be read or is far too long. */
 char *sysfs_bytes(const char *dir, const char *attr, size_t *ret_len);
 /* The decimal number in DIR/ATTR, or `missing`. */
 uint64_t sysfs_number(const char *dir, const char *attr, uint64_t missing);

@@ -3,13 +3,11 @@
 
 #include "common/base/str.h"
 
-#include <ctype.h>
 #include <fcntl.h>
 #include <glob.h>
 #include <linux/loop.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 void findings_add(struct findings *found, enum error_code code, char *text, char *remedy)
@@ -236,69 +234,5 @@ void find_exported(const struct used *u, struct findings *found)
 					     xasprintf("remove it there or %s", other(u)));
 		}
 		globfree(&matches);
-	}
-}
-
-/* Has process `pid` the device open? statx does not ask a file server that may hang. */
-static bool has_open(const struct used *u, const char *pid)
-{
-	_cleanup_free_ char *dir = xasprintf("%s/%s/fd", u->root->proc, pid);
-	struct names fds = names_of_folder(dir);
-	bool open_there = false;
-
-	for (size_t i = 0; i < fds.nr && !open_there; i++) {
-		_cleanup_free_ char *path = xasprintf("%s/%s", dir, fds.names[i]);
-		struct statx sx;
-
-		if (statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, STATX_TYPE, &sx) == 0)
-			open_there = S_ISBLK(sx.stx_mode) &&
-				     makedev(sx.stx_rdev_major, sx.stx_rdev_minor) == u->dev->rdev;
-	}
-	names_fini(&fds);
-	return open_there;
-}
-
-static void find_opened_once(const struct used *u, struct findings *found)
-{
-	struct names pids = names_of_folder(u->root->proc);
-	long self = (long)getpid();
-
-	for (size_t i = 0; i < pids.nr; i++) {
-		_cleanup_free_ char *attr = NULL, *command = NULL;
-
-		if (!isdigit((unsigned char)*pids.names[i]) ||
-		    strtol(pids.names[i], NULL, 10) == self || !has_open(u, pids.names[i]))
-			continue;
-		attr = xasprintf("%s/comm", pids.names[i]);
-		command = sysfs_text(u->root->proc, attr);
-		findings_add(found, ERR_REFUSED,
-			     xasprintf("opened by %sprocess %s (%s)",
-				       command && streq(command, "salvo-worker")
-					       ? "another Salvo worker, "
-					       : "",
-				       pids.names[i], command ? command : "?"),
-			     xstrdup("stop it or choose another device"));
-	}
-	names_fini(&pids);
-}
-
-void find_opened(const struct used *u, struct findings *found)
-{
-	/* udev and other probers open a device for some milliseconds: only who stays counts. */
-	enum { TRIES = 10, PAUSE_US = 30 * 1000 };
-
-	for (int i = 0; i < TRIES; i++) {
-		struct findings now = { 0 };
-
-		find_opened_once(u, &now);
-		if (now.nr > 0 && i + 1 < TRIES) {
-			findings_fini(&now);
-			usleep(PAUSE_US);
-			continue;
-		}
-		for (size_t k = 0; k < now.nr; k++)
-			findings_add(found, now.list[k].code, now.list[k].text, now.list[k].remedy);
-		free(now.list);
-		return;
 	}
 }

@@ -31,6 +31,7 @@ struct used {
 	const struct block_device *dev;
 	const char *path; /* canonical */
 	struct stat st;   /* of a file */
+	bool quick;       /* there is no time for what took long when it was looked for before */
 };
 
 void find_mounted(const struct used *u, struct findings *found);   /* in every mount namespace */

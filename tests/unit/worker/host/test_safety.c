@@ -41,8 +41,7 @@ static void make(void)
 				     .label = "/dev/sdb",
 				     .path = "/dev/sdb",
 				     .writes = true,
-				     .dev = dev,
-				     .guarded = true };
+				     .dev = dev };
 	verdict = (struct verdict) { 0 };
 	image = xasprintf("%s/image", f.dir);
 	fd = open(image, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
@@ -248,6 +247,20 @@ Test(safety, the_system_disk_is_never_written)
 	cr_assert_str_eq(error_message(error_next(verdict.refusals)),
 			 "/dev/sdb: its partition /dev/sdb1 is mounted on /; unmount it or choose "
 			 "another device");
+}
+
+Test(safety, a_guarded_device_cannot_be_mounted_by_others)
+{
+	fixture_text(f.proc, "self/mountinfo", "21 1 8:17 / /srv rw - ext4 /dev/sdb1 rw\n");
+	check();
+	cr_assert_not_null(verdict.refusals);
+	subject.guarded = true;
+	allowed();
+	fixture_block(&f, "devices/virtual/block/loop3", "7:3", "8");
+	fixture_text(f.sys, "devices/virtual/block/loop3/loop/backing_file", "/dev/sdb\n");
+	refused(ERR_REFUSED,
+		"/dev/sdb: the backing of /dev/loop3; 'losetup -d /dev/loop3' or choose "
+		"another device");
 }
 
 Test(safety, a_reader_is_told_who_uses_it)

@@ -193,3 +193,14 @@ Test(usage, system_devices_from_the_mount_tables)
 	cr_assert_not(devnos_contain(&set, makedev(8, 0)), "/srv is not the system");
 	devnos_fini(&set);
 }
+
+/* A process of the made-up host that has a real block device open can only be shown by a real one: safety.sh. What
+ * can be shown here is that descriptors of other kinds are no openers. */
+Test(usage, other_descriptors_do_not_count)
+{
+	fixture_text(f.proc, "4711/comm", "cat\n");
+	fixture_text(f.proc, "4711/fd/3", "a regular file\n");
+	fixture_link(f.proc, "4711/fd/4", "no/such/file");
+	find_opened(&used, &found);
+	cr_assert_eq(found.nr, 0);
+}
