@@ -448,7 +448,9 @@ static void on_child_failed(struct session *s, struct session_actions *out)
 static void on_from_child(struct session *s, const struct session_event *e,
 			  struct session_actions *out)
 {
-	if (!s->child || !s->step_active)
+	bool deaf = s->ending && s->ending != ENDING_SHUTDOWN;
+
+	if (!s->child || !s->step_active || deaf)
 		return;
 	switch (e->message->type) {
 	case MSG_PONG:

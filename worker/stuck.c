@@ -60,24 +60,24 @@ static uint64_t process_started(uint64_t pid)
 {
 	_cleanup_free_ char *path = xasprintf("/proc/%llu/stat", (unsigned long long)pid);
 	char line[LINE_BYTES];
-	unsigned long long started = 0;
+	const char *field;
 
 	if (!read_line(path, line))
 		return 0;
-	const char *after_name = strrchr(line, ')');
-
-	if (!after_name || sscanf(after_name + 1,
-				  " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d "
-				  "%*d %*d %*d %*d %llu",
-				  &started) != 1)
-		return 0;
-	return started;
+	field = strrchr(line, ')');
+	/* After the name comes field 3, behind a space; the one wanted is behind the 20th. */
+	for (int i = 0; field && i < 20; i++) {
+		field = strchr(field, ' ');
+		field = field ? field + 1 : NULL;
+	}
+	return field ? strtoull(field, NULL, 10) : 0;
 }
 
 static bool device_in_flight(const char *canonical)
 {
 	char line[LINE_BYTES], name[LINE_BYTES];
-	unsigned long long reads, writes;
+	char *rest = line;
+	uint64_t reads, writes;
 
 	if (!canonical || !str_starts(canonical, "/dev/"))
 		return false;
@@ -87,8 +87,11 @@ static bool device_in_flight(const char *canonical)
 			*c = '!'; /* as sysfs writes it */
 	_cleanup_free_ char *path = xasprintf("/sys/class/block/%s/inflight", name);
 
-	return read_line(path, line) && sscanf(line, "%llu %llu", &reads, &writes) == 2 &&
-	       (reads || writes);
+	if (!read_line(path, line))
+		return false;
+	reads = strtoull(rest, &rest, 10);
+	writes = strtoull(rest, NULL, 10);
+	return reads || writes;
 }
 
 void stuck_record_init(struct stuck_record *r, pid_t pid)
