@@ -52,6 +52,10 @@ struct error *channel_keys_load(const char *dir, bool insecure, const struct hos
 	if (tcp && !insecure)
 		error_append(&errors, keys_load_secret(dir, "coordinator", &keys.own));
 	if (errors) {
+		error_append(&errors,
+			     error_new(ERR_KEYS,
+				       "hosts over TCP need keys on both sides; --insecure "
+				       "does without, and without knowing who is who"));
 		zcert_destroy(&keys.own);
 		return errors;
 	}

@@ -29,7 +29,8 @@ static char *state_text(const struct peer_view *v)
 	if (!v->welcome->owner)
 		return xstrdup("free");
 	owner = shown(v->welcome->owner);
-	return xasprintf("%s since %.0f s", owner, (double)v->welcome->owned_for_ns / NS_PER_S);
+	return xasprintf("busy: %s since %.0f s", owner,
+			 (double)v->welcome->owned_for_ns / NS_PER_S);
 }
 
 static void clock_text(char offset[UNITS_TEXT], char error[UNITS_TEXT], const struct peer_view *v)
