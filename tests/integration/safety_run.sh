@@ -6,7 +6,7 @@
 . "$(dirname "$0")/lib.sh"
 need_loop
 need_netns
-need_tools jq mkfs.ext4 mkswap sfdisk partx mount swapon setsid
+need_tools jq mkfs.ext4 mkswap sfdisk partx perl mount swapon setsid
 test_begin
 
 mkdir "$T/files"
@@ -102,9 +102,8 @@ else
 fi
 
 # --- held open by another process
-mkfifo "$T/pipe"
-on_hold bash -c "exec 8<>'$T/pipe'; exec dd if='$T/pipe' of='$clean' oflag=excl conv=nocreat,notrunc"
-wait_for 5 opened "$HOLDER" "$clean" || fail "dd does not open $clean"
+on_hold perl -e 'use Fcntl; sysopen(F, $ARGV[0], O_RDWR | O_EXCL) or die; sleep 60' "$clean"
+wait_for 5 opened "$HOLDER" "$clean" || fail "perl does not open $clean"
 refused "a device held open with O_EXCL" "device: $clean, destroy: force" "open|use" "$clean_file"
 let_go
 on_hold bash -c "exec 8<>'$clean'; exec sleep 60"
