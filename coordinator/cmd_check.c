@@ -113,32 +113,40 @@ static bool is_swept(const struct scenario *sc, const struct phase *ph, const ch
 	return false;
 }
 
-/* One line of the keys that say what the job does; those of the sweep stand there. */
+static bool says_more(const struct job *job, const struct field *f)
+{
+	_cleanup_free_ char *value = schema_format(f, job), *usual = NULL;
+	struct job defaults;
+
+	schema_init(&job_schema, &defaults);
+	usual = schema_format(f, &defaults);
+	schema_fini(&job_schema, &defaults);
+	return schema_is_set(&job_schema, job, f->name) && (!f->def || !streq(value, usual));
+}
+
+/* One line of the keys that say what the job does: four that everybody looks for, and those that are not as
+ * usual. The values of swept keys stand at the sweep. */
 static void print_job(const struct scenario *sc, const struct phase *ph, const struct job *job,
 		      FILE *out)
 {
 	static const char *const always[] = { "rw", "bs", "iodepth", "numjobs" };
+	const char *separator = ":";
 
 	print_label("job", out);
-	fprintf(out, "%s:", job->name);
-	for (size_t i = 0; i < array_size(always); i++) {
-		const struct field *f = schema_field(&job_schema, always[i]);
-		_cleanup_free_ char *value = schema_format(f, job);
-
-		fprintf(out, "%s %s", i ? "," : "", always[i]);
-		fprintf(out, " %s", is_swept(sc, ph, always[i]) ? "swept" : value);
-	}
+	fputs(job->name, out);
 	for (const struct field *f = job_schema.fields; f->name; f++) {
 		_cleanup_free_ char *value = NULL;
-		bool listed = f->type == FIELD_STRLIST || streq(f->name, "name");
+		bool swept = is_swept(sc, ph, f->name), shown = swept;
 
+		if (f->type == FIELD_STRLIST || streq(f->name, "name"))
+			continue;
 		for (size_t i = 0; i < array_size(always); i++)
-			listed |= streq(f->name, always[i]);
-		if (listed ||
-		    !(schema_is_set(&job_schema, job, f->name) || is_swept(sc, ph, f->name)))
+			shown |= streq(f->name, always[i]);
+		if (!shown && !says_more(job, f))
 			continue;
 		value = schema_format(f, job);
-		fprintf(out, ", %s %s", f->name, is_swept(sc, ph, f->name) ? "swept" : value);
+		fprintf(out, "%s %s %s", separator, f->name, swept ? "swept" : value);
+		separator = ",";
 	}
 	fputc('\n', out);
 	print_label("", out);

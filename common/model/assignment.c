@@ -48,9 +48,9 @@ static const struct field work_member_fields[] = {
 		.help = "Number of the first thread among all of the fleet in this phase"),
 	F_COUNT(struct work_member, part_first,
 		.help = "The first thread's part of the range"),
-	F_COUNT(struct work_member, nr_parts, .min = 1,
+	F_COUNT(struct work_member, nr_parts, .flags = FIELD_REQUIRED, .min = 1,
 		.help = "Parts of the range; 1: the whole of it for each thread"),
-	F_SIZE(struct work_member, part_align, .min = 1,
+	F_SIZE(struct work_member, part_align, .flags = FIELD_REQUIRED, .min = 1,
 	       .help = "Parts begin and end at multiples of this"),
 	{ NULL }
 };
@@ -77,7 +77,7 @@ static const struct field assignment_fields[] = {
 		.help = "Number of the step in the run, from 0"),
 	F_BOOL(struct assignment, probe, .def = "false",
 	       .help = "Look at the targets and answer, but open nothing for writing and make no threads"),
-	F_DURATION(struct assignment, interval, .min = 1000000,
+	F_DURATION(struct assignment, interval, .flags = FIELD_REQUIRED, .min = 1000000,
 		   .help = "Time between samples"),
 	F_LIST(struct assignment, targets, nr_targets, &work_target_schema, .max = MAX_WORK_TARGETS,
 	       .help = "The targets that the members use"),

@@ -3,7 +3,7 @@
 
 #include "common/base/units.h"
 
-enum { SECTOR = 512 };
+enum { SECTOR = 512, DEFAULT_RWMIXREAD = 50 };
 
 /* Where the job's own part of the target ends; UINT64_MAX: at the end of a device of unknown size. */
 static uint64_t range_end(const struct job *job, uint64_t target_bytes)
@@ -50,22 +50,26 @@ static void check_sizes(struct checker *c, const struct phase_at *ph, size_t i)
 		find_mistake(c, io_size, "%s is less than one block (bs is %s)", text, bs);
 }
 
-/* Keys that are allowed and do nothing. Those of `defaults` may be meant for other jobs. Only warnings, which
- * nobody sees before the mistakes are gone. */
+/* Was the key given to this job itself, as far as one can tell? What `defaults` give may be meant for others. */
+static bool given(const struct checker *c, const struct job *job, const char *key)
+{
+	return schema_is_set(&job_schema, job, key) &&
+	       !schema_is_set(&job_schema, &c->sc->defaults, key);
+}
+
+/* Keys that are allowed, ask for something, and do nothing. Only warnings, which nobody sees before the
+ * mistakes are gone. */
 static void check_useless(struct checker *c, const char *path, const struct job *job)
 {
-	const struct job *defaults = &c->sc->defaults;
-	static const char *const writers[] = { "fsync", "end_fsync" };
+	bool mixed = job->rw == RW_RW || job->rw == RW_RANDRW;
 
-	if (schema_is_set(&job_schema, job, "rwmixread") && job->rw != RW_RW &&
-	    job->rw != RW_RANDRW && !schema_is_set(&job_schema, defaults, "rwmixread"))
+	if (!mixed && given(c, job, "rwmixread") && job->rwmixread != DEFAULT_RWMIXREAD)
 		find_warning(c, path, "rwmixread does nothing: rw is not rw or randrw");
-	for (size_t k = 0; k < array_size(writers); k++)
-		if (schema_is_set(&job_schema, job, writers[k]) && !job_writes(job) &&
-		    !schema_is_set(&job_schema, defaults, writers[k]))
-			find_warning(c, path, "%s does nothing: the job only reads", writers[k]);
-	if (job->norandommap && !job_is_random(job) &&
-	    !schema_is_set(&job_schema, defaults, "norandommap"))
+	if (!job_writes(job) && job->fsync && given(c, job, "fsync"))
+		find_warning(c, path, "fsync does nothing: the job only reads");
+	if (!job_writes(job) && job->end_fsync && given(c, job, "end_fsync"))
+		find_warning(c, path, "end_fsync does nothing: the job only reads");
+	if (job->norandommap && !job_is_random(job) && given(c, job, "norandommap"))
 		find_warning(c, path, "norandommap does nothing: the job is sequential");
 	if (job->engine == ENGINE_PSYNC && job->iodepth > 1)
 		find_warning(c, path,
