@@ -85,10 +85,10 @@ static bool split_port(const char *entry, char **ret_name, unsigned *ret_port)
 	return true;
 }
 
-static void append_host(struct hostlist *list, char *name, char *address)
+static void append_host(struct hostlist *list, struct host host)
 {
 	list->hosts = xrealloc(list->hosts, list->nr_hosts + 1, sizeof(*list->hosts));
-	list->hosts[list->nr_hosts++] = (struct host) { .name = name, .address = address };
+	list->hosts[list->nr_hosts++] = host;
 }
 
 /* Adds an entry without ranges. */
@@ -106,7 +106,7 @@ static struct error *add_host(struct hostlist *list, const char *entry)
 	if (list->nr_hosts >= HOSTLIST_MAX)
 		return error_new(ERR_CONFIG, "more than %d hosts", HOSTLIST_MAX);
 	if (ipc) {
-		append_host(list, xstrdup(entry), xstrdup(entry));
+		append_host(list, (struct host) { xstrdup(entry), xstrdup(entry) });
 		return NULL;
 	}
 	if (!split_port(host, &name, &port))
@@ -118,7 +118,7 @@ static struct error *add_host(struct hostlist *list, const char *entry)
 	if ((name[0] == '[') != (strchr(name, ']') != NULL) || strchr(name + 1, '['))
 		return bad(entry, "brackets that do not match");
 	address = xasprintf("tcp://%s:%u", name, port ? port : HOST_DEFAULT_PORT);
-	append_host(list, take_ptr(name), address);
+	append_host(list, (struct host) { take_ptr(name), address });
 	return NULL;
 }
 

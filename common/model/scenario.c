@@ -3,8 +3,11 @@
 
 #include "common/model/scenario_check.h"
 
+#include <limits.h>
+
 enum { TEXT_BYTES = 4096, NAME_BYTES = 128, LIST_ENTRIES = 8192, MAX_REPEAT = 100000 };
 #define SECOND    1000000000ull
+#define HOUR      (3600 * SECOND)
 #define BYTES_MAX (1ull << 62)
 
 /* clang-format off */
@@ -43,7 +46,7 @@ static const struct schema destroy_schema = {
 static const struct field simulated_fields[] = {
 	F_SIZE(struct simulated, size, .flags = FIELD_REQUIRED, .min = 512, .max = BYTES_MAX,
 	       .help = "Bytes that it pretends to have"),
-	F_DURATION(struct simulated, latency, .def = "0", .max = 3600 * SECOND,
+	F_DURATION(struct simulated, latency, .def = "0", .max = HOUR,
 		   .help = "Time that each I/O takes"),
 	{ NULL }
 };
@@ -136,9 +139,9 @@ static const struct schema label_schema = {
 static const struct field fleet_fields[] = {
 	F_CHOICE(struct fleet, on_loss, .choices = on_loss_choices, .def = "abort",
 		 .help = "What happens when a worker is lost"),
-	F_DURATION(struct fleet, lease, .def = "10s", .min = SECOND, .max = 3600 * SECOND,
+	F_DURATION(struct fleet, lease, .def = "10s", .min = SECOND, .max = HOUR,
 		   .help = "A worker that hears nothing for so long submits no I/O any more, and is called lost"),
-	F_DURATION(struct fleet, grace, .def = "30s", .min = SECOND, .max = 24 * 3600 * SECOND,
+	F_DURATION(struct fleet, grace, .def = "30s", .min = SECOND, .max = 24 * HOUR,
 		   .help = "Time for I/O in flight to come back at the end, before a host is called hung"),
 	F_DURATION(struct fleet, max_clock_error, .def = "1ms", .min = 1000, .max = 60 * SECOND,
 		   .help = "Largest error of a host's clock against the coordinator's that is taken without a warning"),
@@ -174,7 +177,7 @@ static const struct field scenario_fields[] = {
 	      .help = "Keys of jobs with a list of values each; every combination is run"),
 	F_COUNT(struct scenario, repeat, .def = "1", .min = 1, .max = MAX_REPEAT,
 		.help = "How often each point is measured"),
-	F_DURATION(struct scenario, interval, .def = "1s", .min = SECOND / 10, .max = 3600 * SECOND,
+	F_DURATION(struct scenario, interval, .def = "1s", .min = SECOND / 10, .max = HOUR,
 		   .help = "Time between samples"),
 	F_OBJECT(struct scenario, fleet, &fleet_schema,
 		 .help = "How the hosts are held together"),
@@ -239,13 +242,13 @@ static void replace_kind(struct scenario *sc, const char *key)
 static const char *swept_key(const struct scenario *sc, const char *key)
 {
 	const char *last = strrchr(key, '.');
-	unsigned phase = 0;
+	unsigned long phase;
 
 	if (!last || !(str_starts(key, "jobs[") || str_starts(key, "defaults.") ||
 		       str_starts(key, "phases[")))
 		return NULL;
-	if (sscanf(key, "phases[%u]", &phase) == 1 && phase < sc->nr_phases &&
-	    !sc->phases[phase].measured)
+	phase = str_starts(key, "phases[") ? strtoul(key + strlen("phases["), NULL, 10) : ULONG_MAX;
+	if (phase < sc->nr_phases && !sc->phases[phase].measured)
 		return NULL;
 	for (size_t i = 0; i < sc->nr_sweep; i++)
 		if (streq(sc->sweep[i].key, last + 1))
