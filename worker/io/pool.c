@@ -33,15 +33,17 @@ static void *thread_main(void *arg)
 	struct member *m = arg;
 	struct io_thread *th = &m->thread;
 	uint64_t one = 1;
+	bool is_ready;
 	char name[16];
 
 	snprintf(name, sizeof(name), "io/%zu", m->index);
 	pthread_setname_np(pthread_self(), name);
 	cell_set(&th->stats->tid, (uint64_t)gettid());
 	th->err = thread_setup(th);
-	cell_set(&th->stats->state, th->err ? THREAD_FAILED : THREAD_READY);
-	gate_arrive(th->gate);
-	if (!th->err)
+	is_ready = !th->err;
+	cell_set(&th->stats->state, is_ready ? THREAD_READY : THREAD_FAILED);
+	gate_arrive(th->gate); /* err and warnings are the supervisor's now */
+	if (is_ready)
 		thread_run(th);
 	thread_fini(th);
 	/* Release: whoever sees 0 sees all that the threads wrote. The write tells one who waits. */
