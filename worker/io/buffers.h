@@ -23,7 +23,7 @@ struct stamp {
 	uint64_t sequence; /* of the chunk, from 1 */
 };
 
-struct buffers { /* stays where it was made: stamps may point into it */
+struct buffers {   /* stays where it was made: stamps may point into it */
 	void *map; /* one mapping: slack for alignment, the read buffers, then the write buffers */
 	char *base;
 	size_t map_bytes, stride;

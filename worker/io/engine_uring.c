@@ -116,6 +116,7 @@ static _hot_ int uring_submit(void *state, const struct io_cmd *cmds, unsigned n
 	unsigned tail = ur->sq_tail, end = tail + nr, mask = ur->sq_mask, *array = ur->sq_array;
 
 	(void)now_ns;
+#pragma GCC unroll 2
 	for (; tail != end; tail++, cmds++) {
 		sqes[cmds->command].off = cmds->offset;
 		array[tail & mask] = cmds->command;
@@ -157,6 +158,7 @@ static _hot_ int uring_reap(void *state, struct io_done *done, unsigned min, uin
 	end = head + nr;
 	mask = ur->cq_mask;
 	cqes = ur->cqes;
+#pragma GCC unroll 2
 	for (; head != end; head++, done++) {
 		const struct io_uring_cqe *cqe = &cqes[head & mask];
 

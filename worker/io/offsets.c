@@ -74,6 +74,7 @@ static void fill_sequential(struct offsets *o, struct io_cmd *cmds, unsigned nr)
 
 static __attribute__((noinline)) void fill_many(struct offsets *o, struct io_cmd *cmds, unsigned nr)
 {
+#pragma GCC unroll 2
 	for (unsigned i = 0; i < nr; i++)
 		cmds[i].offset = offset_of(o, permute(o, o->next++));
 }

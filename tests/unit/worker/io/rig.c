@@ -130,3 +130,16 @@ struct direction_sum rig_sum(const struct rig *rig, enum direction dir)
 		stats_sum_direction(stats_thread(rig->stats, i), dir, &sum);
 	return sum;
 }
+
+void rig_assert_littles_law(const struct rig *rig, enum direction dir, unsigned in_flight)
+{
+	struct direction_sum sum = rig_sum(rig, dir);
+	double seconds = (double)rig->job.runtime_ns / 1e9;
+	double busy = (double)sum.lat.sum / 1e9 / seconds;
+	double edges = 2 * in_flight * (double)sum.lat.max / 1e9 / seconds;
+
+	cr_assert_gt(sum.counts.ios, 0);
+	cr_assert_geq(busy, in_flight * 0.9999);
+	cr_assert_leq(busy, in_flight * 1.0001 + edges);
+	direction_sum_fini(&sum);
+}

@@ -35,4 +35,9 @@ struct counts rig_counts(const struct rig *rig, enum direction dir);
 /* Distributions of all threads; owned by the caller. */
 struct direction_sum rig_sum(const struct rig *rig, enum direction dir);
 
+/* Little's law over a time-based run of `dir` alone: no slot is idle from W0 to W1, on paper. What reaches
+ * over the edges comes on top, which is much only where the machine was busy with something else just
+ * then; so the bounds are those, and no tolerance that a busy machine would break. */
+void rig_assert_littles_law(const struct rig *rig, enum direction dir, unsigned in_flight);
+
 #endif
