@@ -167,12 +167,12 @@ static const struct field scenario_fields[] = {
 		  .help = "Hosts with a worker: \"node[01-16,20]:7600\", a list of such, or ^FILE; without them this host alone"),
 	F_MAP(struct scenario, targets, nr_targets, &target_schema, .flags = FIELD_REQUIRED, .min = 1, .max = 1024,
 	      .help = "What the jobs read and write, by name"),
-	F_OBJECT(struct scenario, defaults, &job_schema, .flags = FIELD_OPTIONAL,
-		 .help = "Keys of jobs that hold for all of them"),
 	F_LIST(struct scenario, jobs, nr_jobs, &job_schema, .flags = FIELD_OPTIONAL, .min = 1, .max = 1024,
 	       .help = "Jobs that start together; the scenario is one phase"),
 	F_LIST(struct scenario, phases, nr_phases, &phase_schema, .flags = FIELD_OPTIONAL, .min = 1, .max = 256,
 	       .help = "Phases, one after the other, in place of jobs"),
+	F_OBJECT(struct scenario, defaults, &job_schema, .flags = FIELD_OPTIONAL,
+		 .help = "Keys of jobs that hold for all of them"),
 	F_MAP(struct scenario, sweep, nr_sweep, &axis_schema, .flags = FIELD_OPTIONAL, .max = 32,
 	      .help = "Keys of jobs with a list of values each; every combination is run"),
 	F_COUNT(struct scenario, repeat, .def = "1", .min = 1, .max = MAX_REPEAT,
@@ -315,9 +315,40 @@ static struct error *apply_changes(struct scenario *sc, const struct scenario_ch
 	return errors;
 }
 
+/* The name in the run of a host that a job names; the text itself when there is none. */
+static char *run_name(const struct hostlist *run, const struct host *wanted)
+{
+	for (size_t i = 0; i < run->nr_hosts; i++)
+		if (streq(run->hosts[i].name, wanted->name) ||
+		    streq(run->hosts[i].address, wanted->address))
+			return xstrdup(run->hosts[i].name);
+	return xstrdup(wanted->name);
+}
+
+/* A job's hosts may be expressions as well, with or without their ports. What cannot be read stays, for the
+ * rules to tell. */
+static void resolve_job_hosts(struct job *job, const struct hostlist *run)
+{
+	_cleanup_(hostlist_fini) struct hostlist list = { 0 };
+	struct error *err = hostlist_expand(job->hosts, job->nr_hosts, &list);
+
+	error_destroy(&err);
+	if (!list.nr_hosts)
+		return;
+	for (size_t i = 0; i < job->nr_hosts; i++)
+		free(job->hosts[i]);
+	job->hosts = xrealloc(job->hosts, list.nr_hosts, sizeof(*job->hosts));
+	job->nr_hosts = list.nr_hosts;
+	for (size_t i = 0; i < list.nr_hosts; i++)
+		job->hosts[i] = run_name(run, &list.hosts[i]);
+}
+
 /* `jobs` become the one phase; defaults go into all jobs. */
 static void complete(struct scenario *sc)
 {
+	_cleanup_(hostlist_fini) struct hostlist hosts = { 0 };
+	struct error *err;
+
 	if (sc->nr_jobs && !sc->nr_phases) {
 		sc->phases = xcalloc(1, sizeof(*sc->phases));
 		sc->nr_phases = 1;
@@ -330,9 +361,13 @@ static void complete(struct scenario *sc)
 		sc->nr_jobs = 0;
 		sc->one_phase = true;
 	}
+	err = hostlist_expand(sc->hosts, sc->nr_hosts, &hosts);
+	error_destroy(&err); /* the rules expand it again, and tell */
 	for (size_t p = 0; p < sc->nr_phases; p++)
-		for (size_t j = 0; j < sc->phases[p].nr_jobs; j++)
+		for (size_t j = 0; j < sc->phases[p].nr_jobs; j++) {
 			schema_inherit(&job_schema, &sc->phases[p].jobs[j], &sc->defaults);
+			resolve_job_hosts(&sc->phases[p].jobs[j], &hosts);
+		}
 	for (size_t i = 0; i < sc->nr_targets; i++)
 		if (sc->targets[i].destroy.uuid)
 			sc->targets[i].destroy.level = DESTROY_FORCE;

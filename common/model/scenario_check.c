@@ -292,7 +292,9 @@ static void check_same_path(struct checker *c, size_t first, size_t second)
 		const char *pa = target_path(a, host), *pb = target_path(b, host);
 		_cleanup_free_ char *path = xasprintf("targets.%s", b->name);
 
-		if (!pa || !pb || !streq(pa, pb))
+		if (!pa || !pb || (i > 0 && !a->nr_per_host && !b->nr_per_host))
+			return;
+		if (!streq(pa, pb))
 			continue;
 		find_mistake(c, path, "%s is target '%s' already; name that one in the jobs", pb,
 			     a->name);

@@ -137,6 +137,8 @@ static void check_on_target(struct checker *c, const struct phase_at *ph, size_t
 
 		if (target_bytes && job_on_host(job, host))
 			check_bounds(c, ph, i, t, target_bytes);
+		if (!t->nr_per_host && job_on_host(job, host))
+			break; /* it is the same on all others */
 	}
 	if (job_writes(job) && t->device && t->destroy.level == DESTROY_NO &&
 	    target_key_sure(c, t, "destroy"))

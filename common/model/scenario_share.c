@@ -115,11 +115,22 @@ static void check_parts(struct checker *c, const struct phase_at *ph, size_t i,
 			     parts, range / align, align, t->name);
 }
 
+/* Is the target the same, and used by the same jobs, on all hosts? */
+static bool all_hosts_alike(const struct phase_at *ph, const struct target *t)
+{
+	for (size_t i = 0; i < ph->nr_jobs; i++)
+		if (ph->jobs[i].nr_hosts)
+			return false;
+	return t->nr_per_host == 0;
+}
+
 static void check_partition(struct checker *c, const struct phase_at *ph, const struct target *t)
 {
+	size_t nr_hosts = all_hosts_alike(ph, t) ? 1 : c->hosts.nr_hosts;
+
 	check_ranges(c, ph, t);
 	for (size_t i = 0; i < ph->nr_jobs; i++)
-		for (size_t k = 0; uses(&ph->jobs[i], t) && k < c->hosts.nr_hosts; k++)
+		for (size_t k = 0; uses(&ph->jobs[i], t) && k < nr_hosts; k++)
 			if (job_on_host(&ph->jobs[i], c->hosts.hosts[k].name))
 				check_parts(c, ph, i, t, c->hosts.hosts[k].name);
 }
@@ -150,7 +161,7 @@ void check_sharing(struct checker *c, const struct phase_at *ph)
 		uint64_t threads = t->device ? use.threads : use.threads_max;
 		_cleanup_free_ char *path = xasprintf("targets.%s", t->name);
 
-		if (!sure(c, ph, t))
+		if (!use.threads || !sure(c, ph, t))
 			continue;
 		if (t->share == SHARE_PARTITION)
 			check_partition(c, ph, t);

@@ -203,3 +203,24 @@ Test(scenario, phases_are_printed_as_phases)
 	cr_assert_not(again->phases[0].measured);
 	cr_assert_eq(again->targets[0].simulated.latency_ns, 1000000);
 }
+
+Test(scenario, hosts_of_a_job_may_be_expressions_with_or_without_ports)
+{
+	_cleanup_(scenario_destroy) struct scenario *sc =
+		good_text("name: x\n"
+			  "hosts: [\"n[1-3]:7700\", \"m:[1-2]\"]\n"
+			  "targets: {disk: {simulated: {size: 1GiB}}}\n"
+			  "jobs:\n"
+			  "  - {name: a, target: disk, hosts: \"n[1-2]\"}\n"
+			  "  - {name: b, target: disk, hosts: [\"n3:7700\", \"m:2\"]}\n",
+			  &no_changes);
+	const struct job *jobs = sc->phases[0].jobs;
+
+	cr_assert_eq(jobs[0].nr_hosts, 2);
+	cr_assert_str_eq(jobs[0].hosts[1], "n2");
+	cr_assert_eq(jobs[1].nr_hosts, 2);
+	cr_assert_str_eq(jobs[1].hosts[0], "n3");
+	cr_assert_str_eq(jobs[1].hosts[1], "m:2");
+	cr_assert(job_on_host(&jobs[1], "n3"));
+	cr_assert_not(job_on_host(&jobs[1], "m:1"));
+}
