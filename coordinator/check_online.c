@@ -67,6 +67,15 @@ static void on_probed(void *arg, size_t host, size_t step, struct msg_ready *rea
 			    &ready->devices[i]);
 }
 
+static int by_host(const void *a, const void *b)
+{
+	const struct found *x = a, *y = b;
+
+	if (x->host != y->host)
+		return x->host < y->host ? -1 : 1;
+	return strcmp(x->target, y->target);
+}
+
 static void print_text(FILE *out, const char *label, const char *text)
 {
 	_cleanup_free_ char *clean = NULL;
@@ -121,8 +130,10 @@ struct error *check_online(const struct plan *plan, const struct options *opts, 
 		.embedded = plan->embedded,
 		.hooks = { .arg = &found, .probed = on_probed },
 	});
-	if (found.nr)
+	if (found.nr) {
+		qsort(found.list, found.nr, sizeof(*found.list), by_host);
 		fprintf(out, "\nWhat the hosts see:\n");
+	}
 	for (size_t i = 0; i < found.nr; i++)
 		print_found(&found, &found.list[i], out);
 	return run_take_errors(run);

@@ -151,6 +151,22 @@ static struct error *report(const struct job_run *j, const struct result *result
 	return err;
 }
 
+/* fleet.strict: what the result only warns of is an error. */
+static void check_overlap(struct job_run *j)
+{
+	const struct fleet *fleet = &j->scenario->fleet;
+	const struct result *r = collector_result(j->collector);
+
+	for (size_t i = 0; fleet->strict && i < r->nr_steps; i++)
+		if (r->steps[i].overlap * 100 < fleet->min_overlap)
+			error_append(
+				&j->errors,
+				error_new(ERR_CHECK,
+					  "phase '%s': all threads ran together for only %.1f %% "
+					  "of the time; fleet.strict is set",
+					  r->steps[i].phase, r->steps[i].overlap * 100));
+}
+
 static void finish(struct job_run *j, const struct run *run, const char *started, FILE *out)
 {
 	const struct result *result;
@@ -160,6 +176,7 @@ static void finish(struct job_run *j, const struct run *run, const char *started
 	if (!run_has_started(run))
 		return;
 	rfc3339(ended);
+	check_overlap(j);
 	status =
 		exit_status_worst(error_exit_status(run_errors(run)), error_exit_status(j->errors));
 	result = collector_finish(j->collector, run_status(run), status, started, ended);

@@ -4,7 +4,6 @@
 #include "common/base/clock.h"
 
 #include <errno.h>
-#include <netdb.h>
 #include <zmq.h>
 
 enum {
@@ -15,7 +14,6 @@ enum {
 	/* Beyond the limit of messages, so that one which is a little too long is seen and named, not only
 	 * a link that breaks. */
 	SOCKET_MAX_BYTES = MESSAGE_MAX_BYTES + 4096,
-	ADDRESS_MAX = NI_MAXHOST + 16,
 };
 
 struct channel {
@@ -70,37 +68,6 @@ void channel_keys_fini(struct channel_keys *keys)
 	freep(&keys->dir);
 }
 
-/* "tcp://name:port" with the name replaced by its first address: libzmq would resolve it in the one thread
- * that serves all links, again and again, and keep the reason to itself. */
-static struct error *resolve(const char *name, const char *endpoint, char ret[ADDRESS_MAX])
-{
-	const char *host = endpoint + strlen("tcp://"), *colon = strrchr(host, ':');
-	struct addrinfo hints = { .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM };
-	struct addrinfo *found = NULL;
-	_cleanup_free_ char *plain = NULL;
-	char numeric[NI_MAXHOST];
-	size_t len;
-	int rc;
-
-	if (!colon || colon == host)
-		return error_new(ERR_CONFIG, "host '%s': '%s' has no port", name, endpoint);
-	len = (size_t)(colon - host);
-	plain = host[0] == '[' && host[len - 1] == ']' ? xstrndup(host + 1, len - 2)
-						       : xstrndup(host, len);
-	rc = getaddrinfo(plain, NULL, &hints, &found);
-	if (rc)
-		return error_new(
-			ERR_UNREACHABLE,
-			"host '%s': the name '%s' does not resolve (%s); check the host list", name,
-			plain, gai_strerror(rc));
-	rc = getnameinfo(found->ai_addr, found->ai_addrlen, numeric, sizeof(numeric), NULL, 0,
-			 NI_NUMERICHOST);
-	snprintf(ret, ADDRESS_MAX, found->ai_family == AF_INET6 ? "tcp://[%s]%s" : "tcp://%s%s",
-		 rc ? plain : numeric, colon);
-	freeaddrinfo(found);
-	return NULL;
-}
-
 /* The monitor's PAIR, read by this thread: czmq's zmonitor would cost a thread per host. */
 static zsock_t *monitor_new(zsock_t *socket)
 {
@@ -128,36 +95,29 @@ static struct error *secure(struct channel *c, const struct channel_keys *keys)
 	return NULL;
 }
 
-struct error *channel_new(const char *name, const char *endpoint, const struct channel_keys *keys,
-			  uint64_t now_ns, struct channel **ret)
+struct error *channel_new(const struct host *host, const char *endpoint,
+			  const struct channel_keys *keys, uint64_t now_ns, struct channel **ret)
 {
 	_cleanup_(channel_destroy) struct channel *c = xcalloc(1, sizeof(*c));
-	char address[ADDRESS_MAX];
 	struct error *err;
 
-	c->name = xstrdup(name);
-	c->endpoint = xstrdup(endpoint);
+	c->name = xstrdup(host->name);
+	c->endpoint = xstrdup(host->address);
 	c->since_ns = now_ns;
-	snprintf(address, sizeof(address), "%s", endpoint);
-	if (is_tcp(endpoint)) {
-		err = resolve(name, endpoint, address);
-		if (err)
-			return err;
-	}
 	c->socket = zsock_new(ZMQ_DEALER);
 	if (!c->socket)
 		return error_new(ERR_IO, "host '%s': no socket: %s; raise the limit of open files",
-				 name, zmq_strerror(zmq_errno()));
+				 c->name, zmq_strerror(zmq_errno()));
 	zsock_set_linger(c->socket, 0);
 	zsock_set_maxmsgsize(c->socket, SOCKET_MAX_BYTES);
 	zsock_set_reconnect_ivl(c->socket, RECONNECT_MS);
-	zsock_set_ipv6(c->socket, strchr(address, '[') != NULL);
+	zsock_set_ipv6(c->socket, strchr(endpoint, '[') != NULL);
 	err = secure(c, keys);
 	if (err)
 		return err;
 	c->monitor = monitor_new(c->socket);
-	if (!c->monitor || zsock_connect(c->socket, "%s", address))
-		return error_new(ERR_UNREACHABLE, "host '%s': cannot connect to '%s': %s", name,
+	if (!c->monitor || zsock_connect(c->socket, "%s", endpoint))
+		return error_new(ERR_UNREACHABLE, "host '%s': cannot connect to '%s': %s", c->name,
 				 endpoint, zmq_strerror(zmq_errno()));
 	*ret = take_ptr(c);
 	return NULL;

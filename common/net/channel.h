@@ -31,10 +31,10 @@ void channel_keys_fini(struct channel_keys *keys);
 
 enum channel_state { CHANNEL_CONNECTING, CHANNEL_UP, CHANNEL_FAILED };
 
-/* Begins to connect to a ZeroMQ endpoint (tcp:// with a numeric address or a name, ipc://). `name` is for
- * messages. A name that does not resolve is ERR_UNREACHABLE. */
-struct error *channel_new(const char *name, const char *endpoint, const struct channel_keys *keys,
-			  uint64_t now_ns, struct channel **ret) _must_check_;
+/* Begins to connect to `endpoint`: the host's address, or what resolve.h made of it. */
+struct error *channel_new(const struct host *host, const char *endpoint,
+			  const struct channel_keys *keys, uint64_t now_ns,
+			  struct channel **ret) _must_check_;
 void channel_destroy(struct channel **self_p);
 
 /* For the loop: readable when messages wait. Borrowed. */

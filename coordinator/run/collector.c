@@ -224,6 +224,11 @@ uint64_t collector_errors(const struct collector *c)
 	return c->errors + (c->is_running ? c->step.errors : 0);
 }
 
+const struct result *collector_result(const struct collector *c)
+{
+	return &c->result;
+}
+
 const struct result *collector_finish(struct collector *c, enum run_status status, int exit_status,
 				      const char *started, const char *ended)
 {

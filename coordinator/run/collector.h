@@ -50,6 +50,9 @@ void collector_live(const struct collector *c, struct live *ret);
 /* I/O errors of all steps so far, those of unmeasured phases included: a run that has any exits with 1. */
 uint64_t collector_errors(const struct collector *c);
 
+/* The result as far as steps have ended. */
+const struct result *collector_result(const struct collector *c);
+
 /* Summaries over repeats, texts, statuses. `started`, `ended`: wall clock, RFC 3339. The result belongs to the collector. */
 const struct result *collector_finish(struct collector *c, enum run_status status, int exit_status,
 				      const char *started, const char *ended);

@@ -2,6 +2,7 @@
 #include "coordinator/run/coordinator.h"
 
 #include "common/base/clock.h"
+#include "common/net/resolve.h"
 #include "coordinator/run/embedded.h"
 
 #include <pwd.h>
@@ -15,6 +16,8 @@ enum {
 	TICK_MS = 20,
 	MESSAGES_AT_ONCE = 64, /* of one host, before the others have their turn */
 };
+
+#define RESOLVE_LIMIT_NS (4 * NS_PER_S)
 
 struct shell;
 
@@ -263,7 +266,7 @@ static void give_signals_back(const sigset_t *before, const struct sigaction *pi
 static void make_link(struct shell *s, size_t host, const char *endpoint)
 {
 	struct link *l = &s->links[host];
-	struct error *err = channel_new(s->o.hosts->hosts[host].name, endpoint, s->o.keys,
+	struct error *err = channel_new(&s->o.hosts->hosts[host], endpoint, s->o.keys,
 					clock_mono_ns(), &l->channel);
 
 	if (err)
@@ -288,6 +291,8 @@ static void make_embedded(struct shell *s)
 
 static void make_links(struct shell *s)
 {
+	struct resolved *resolved;
+
 	s->links = xcalloc(s->o.hosts->nr_hosts, sizeof(*s->links));
 	for (size_t i = 0; i < s->o.hosts->nr_hosts; i++)
 		s->links[i] = (struct link) { .shell = s, .host = i };
@@ -295,8 +300,14 @@ static void make_links(struct shell *s)
 		make_embedded(s);
 		return;
 	}
-	for (size_t i = 0; i < s->o.hosts->nr_hosts; i++)
-		make_link(s, i, s->o.hosts->hosts[i].address);
+	resolved = resolve_hosts(s->o.hosts, RESOLVE_LIMIT_NS);
+	for (size_t i = 0; i < s->o.hosts->nr_hosts; i++) {
+		if (resolved[i].err)
+			run_host_failed(s->run, i, take_ptr(resolved[i].err), clock_mono_ns());
+		else
+			make_link(s, i, resolved[i].endpoint);
+	}
+	resolved_free(&resolved, s->o.hosts->nr_hosts);
 }
 
 static void make_loop(struct shell *s)

@@ -334,12 +334,16 @@ static void dispatch(struct run *r, size_t host, struct message *m, uint64_t now
 void run_message(struct run *r, size_t host, struct message *m, uint64_t now_ns)
 {
 	bool ours = m->session == r->o.session || (m->type == MSG_ERROR && m->session == 0);
+	struct peer *p = &r->peers[host];
+	enum peer_state before = p->state;
 
 	/* What was meant for an earlier session on that port is nobody's business any more. */
-	if (!ours || r->peers[host].state == PEER_GONE)
+	if (!ours || p->state == PEER_GONE)
 		return;
 	dispatch(r, host, m, now_ns);
-	settle(r, now_ns);
+	/* Looking at all hosts after each sample of each would cost their square. */
+	if (p->state != before || p->clock.exchanges == p->exchanges_wanted)
+		settle(r, now_ns);
 }
 
 static void lease_tick(struct run *r, size_t host, uint64_t now_ns)

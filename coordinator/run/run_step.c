@@ -210,6 +210,9 @@ static void note_clock(struct run *r, size_t host)
 			 (double)error_ns / NS_PER_MS,
 			 (double)r->o.fleet->max_clock_error_ns / NS_PER_MS);
 	collector_warn(r->o.collector, p->name, NULL, text);
+	if (r->o.fleet->strict)
+		error_append(&r->errors, error_new(ERR_CHECK, "host '%s': %s; fleet.strict is set",
+						   p->name, text));
 }
 
 static uint64_t start_ahead_ns(const struct run *r)
