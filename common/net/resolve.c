@@ -47,9 +47,18 @@ static void query_free(struct query *q)
 	free(q);
 }
 
+/* An IPv4 address where there is one: workers listen on 0.0.0.0 more often than on [::]. */
+static const struct addrinfo *choose(const struct addrinfo *list)
+{
+	for (const struct addrinfo *a = list; a; a = a->ai_next)
+		if (a->ai_family == AF_INET)
+			return a;
+	return list;
+}
+
 static char *numeric_endpoint(const struct query *q)
 {
-	const struct addrinfo *a = q->request.ar_result;
+	const struct addrinfo *a = choose(q->request.ar_result);
 	char numeric[NI_MAXHOST];
 
 	if (getnameinfo(a->ai_addr, a->ai_addrlen, numeric, sizeof(numeric), NULL, 0,
