@@ -5,6 +5,10 @@
 #   salvo_fuzz_test(fuzz_x.c LIBS a b [CORPUS DIR]) libFuzzer, label fuzz; only in the preset fuzz
 #   salvo_integration_test(name.sh [TIMEOUT s] [ASAN]) bash, label integration, exit 77 = skip;
 #                                               ASAN: tools/check runs it with the asan build as well
+string(FIND "${CMAKE_C_FLAGS}" "-fsanitize=" at)
+if(at GREATER_EQUAL 0)
+  set(SALVO_SANITIZED ON)
+endif()
 add_custom_target(stress_tests)
 add_custom_target(fuzz_tests)
 
@@ -58,5 +62,5 @@ function(salvo_integration_test script)
            WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
   set_tests_properties(integration.${name} PROPERTIES LABELS "${labels}" TIMEOUT ${T_TIMEOUT}
     SKIP_RETURN_CODE 77 RUN_SERIAL TRUE
-    ENVIRONMENT "SALVO_BIN=$<TARGET_FILE:salvo>;SALVO_WORKER_BIN=$<TARGET_FILE:salvo-worker>")
+    ENVIRONMENT "SALVO_BIN=$<TARGET_FILE:salvo>;SALVO_WORKER_BIN=$<TARGET_FILE:salvo-worker>;SALVO_SANITIZED=$<$<BOOL:${SALVO_SANITIZED}>:1>")
 endfunction()

@@ -77,7 +77,7 @@ cat "$T/words"
 mkdir "$T/empty"
 salvo_run 15 run "$T/s.yaml" --keys "$T/empty" --output "$T/result-empty" --quiet
 expect_rc 2 "a run without keys"
-expect_text "$T/err" "--insecure" "the message"
+expect_text "$T/err" "keygen coordinator" "the message"
 rm "$T/wrong/workers/127.0.0.1.key"
 salvo_run 15 run "$T/s.yaml" --keys "$T/wrong" --output "$T/result-nokey" --quiet
 expect_rc 2 "a run without a key for the host"

@@ -29,14 +29,14 @@ scenario 100ms >"$T/short.yaml"
 "$SALVO" run "$T/long.yaml" --keys "$T/keys" --output "$T/first" --quiet >"$T/first.out" 2>&1 </dev/null &
 pid=$!
 note pid "$pid" "$("$LIB_DIR/undo.sh" --born "$pid")"
-wait_for 20 test -s "$T/first/samples.msgpack" || fail "the first run does not begin"
+wait_for 20 samples_kept "$T/first" 1 || fail "the first run does not begin"
 
 salvo_run 15 run "$T/short.yaml" --keys "$T/keys" --output "$T/second" --quiet
 expect_rc 3 "the second coordinator"
 expect_text "$T/err" "error: .*127\.0\.0\.1.*pid $pid" "the refusal"
 salvo_run 15 hosts --hosts "$address" --keys "$T/keys"
 expect_rc 0 "salvo hosts"
-expect_text "$T/out" "busy" "salvo hosts"
+expect_text "$T/out" "127\.0\.0\.1.*pid $pid" "salvo hosts"
 
 wait "$pid"
 expect_eq "exit status of the first" $? 0

@@ -17,7 +17,7 @@ start() {
 	env --default-signal=INT "$SALVO" run "$T/s.yaml" --output "$1" >"$T/out" 2>"$T/err" </dev/null &
 	PID=$!
 	note pid "$PID" "$("$LIB_DIR/undo.sh" --born "$PID")"
-	wait_for 20 test -s "$1/samples.msgpack" || fail "no sample arrives"
+	wait_for 20 samples_kept "$1" 2 || fail "no sample arrives"
 }
 
 start "$T/one"

@@ -306,6 +306,11 @@ salvo_run() {
 	esac
 }
 
+# samples_kept DIR N: at least so many samples are in the result directory by now.
+samples_kept() {
+	[ "$(grep -ao oldest_ns "$1/samples.msgpack" 2>/dev/null | wc -l)" -ge "$2" ]
+}
+
 expect_rc() {
 	[ "$RC" -eq "$1" ] || fail "${2:-salvo} ended with $RC, not $1"
 }
@@ -355,8 +360,10 @@ expect_near() {
 }
 
 # littles_law FILE DEPTH: IOPS x mean latency = depth x threads in every group of every step, and in every host.
+# A sanitizer makes the generator too slow for it to hold.
 littles_law() {
 	local name iops mean threads
+	[ -z "${SALVO_SANITIZED:-}" ] || return 0
 	while read -r name iops mean threads; do
 		expect_near "Little's law, $name" "$(calc "$iops * $mean / 1e9")" "$((threads * $2))" 2
 	done < <(jq -er '.results[] | .groups[] | (., .hosts[]?) |
