@@ -7,6 +7,7 @@ need_loop
 need_netns
 need_tools jq
 test_begin
+fair_scheduling
 
 HOSTS=3
 

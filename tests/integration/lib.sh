@@ -106,6 +106,15 @@ need_tracing() {
 	[ -e $TRACING/events/block/block_bio_queue ] || skip "no block tracepoints here"
 }
 
+# After test_begin: several workers on few processors get equal shares. With autogroups, Linux 6.18 starves all sessions
+# but one for seconds when I/O threads and their io-wq workers (zram) take turns.
+fair_scheduling() {
+	local setting=/proc/sys/kernel/sched_autogroup_enabled
+	[ "$(cat $setting 2>/dev/null)" = 1 ] || return 0
+	note setting $setting 1
+	echo 0 >$setting
+}
+
 # --- waiting ---------------------------------------------------------------------------------------
 
 # wait_for SECONDS COMMAND...: until the command succeeds; its output does not matter.

@@ -9,6 +9,7 @@ need_timens
 need_tools jq
 test_begin
 need_tracing
+fair_scheduling
 
 HOSTS=8 RUNS=10
 devices=()

@@ -65,6 +65,7 @@ undo_line() {
 	mount) umount "$2" 2>/dev/null || umount -l "$2" 2>/dev/null ;;
 	swap) swapoff "$2" 2>/dev/null ;;
 	unlink) rm -f "$2" ;;
+	setting) echo "$3" >"$2" ;;
 	tracing)
 		echo 0 >"/sys/kernel/tracing/instances/$2/tracing_on"
 		rmdir "/sys/kernel/tracing/instances/$2"
