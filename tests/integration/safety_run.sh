@@ -102,6 +102,7 @@ else
 fi
 
 # --- held open by another process
+# shellcheck disable=SC2016 # the dollar is perl's
 on_hold perl -e 'use Fcntl; sysopen(F, $ARGV[0], O_RDWR | O_EXCL) or die; sleep 60' "$clean"
 wait_for 5 opened "$HOLDER" "$clean" || fail "perl does not open $clean"
 refused "a device held open with O_EXCL" "device: $clean, destroy: force" "open|use" "$clean_file"
@@ -131,7 +132,6 @@ salvo_run 30 run "$T/s.yaml" --keys "$T/keys" --output "$T/forced" --quiet
 expect_rc 0 "destroy: force on an ext4 file system that nobody uses"
 
 # --- not allowed
-refused "a device that is not in the allow-list" "device: /dev/ram-none, destroy: force" "allow|No such file" /dev/null
 loop_make 64M
 ln -s "$LOOP" "$T/outside"
 worker_config 10.98.0.2 "tcp://10.98.0.2:$PORT" "$clean"

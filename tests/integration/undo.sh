@@ -26,13 +26,20 @@ kill_noted() {
 	echo "undo: process $pid does not end" >&2
 }
 
+# Is the file, deleted or not, still behind the loop device?
+is_behind() {
+	local backing
+	backing=$(cat "/sys/block/${2#/dev/}/loop/backing_file" 2>/dev/null)
+	[ "${backing% (deleted)}" = "$1" ]
+}
+
 detach_loop() {
 	local dev=$1 file=$2
-	[ "$(cat "/sys/block/${dev#/dev/}/loop/backing_file" 2>/dev/null)" = "$file" ] || return 0
+	is_behind "$file" "$dev" || return 0
 	partx -d "$dev" 2>/dev/null
 	for _ in {1..100}; do
 		losetup -d "$dev" 2>/dev/null
-		[ "$(cat "/sys/block/${dev#/dev/}/loop/backing_file" 2>/dev/null)" = "$file" ] || return 0
+		is_behind "$file" "$dev" || return 0
 		sleep 0.05
 	done
 	echo "undo: $dev stays attached to $file" >&2
