@@ -5,7 +5,7 @@
  *     ioloop FILE|simulated [KEY=VALUE...]
  *
  * FILE exists and has its size. Keys: engine rw rwmixread bs iodepth numjobs io_size fsync end_fsync direct
- * norandommap randseed time_based runtime_ms ramp_ms latency_ns size reap_min block. Plain numbers.
+ * norandommap randseed time_based runtime_ms ramp_ms latency_ns size reap_min block start_ns (of the monotonic clock). Plain numbers.
  */
 #include "worker/io/pool.h"
 
@@ -22,6 +22,7 @@ struct request {
 	struct job job;
 	const char *file;
 	uint64_t latency_ns, size, reap_min, block;
+	uint64_t start_ns; /* 0: at once */
 };
 
 static const char *const rw_names[] = {
@@ -56,6 +57,7 @@ static uint64_t *number_of(struct request *r, const char *key)
 		{ "size", &r->size },
 		{ "reap_min", &r->reap_min },
 		{ "block", &r->block },
+		{ "start_ns", &r->start_ns },
 	};
 
 	for (size_t i = 0; i < array_size(numbers); i++)
@@ -188,7 +190,7 @@ static int run(struct request *r, int fd)
 		return 1;
 	for (const struct error *e = pool_warnings(pool); e; e = error_next(e))
 		fprintf(stderr, "ioloop: warning: %s\n", error_message(e));
-	pool_start(pool, clock_mono_ns() + 20 * NS_PER_MS);
+	pool_start(pool, r->start_ns ? r->start_ns : clock_mono_ns() + 20 * NS_PER_MS);
 	done.fd = pool_done_fd(pool);
 	while (poll(&done, 1, -1) < 0 && errno == EINTR)
 		continue;

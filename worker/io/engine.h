@@ -17,9 +17,9 @@
 #include "worker/io/buffers.h"
 
 enum engine_caps {
-	ENGINE_ASYNC = 1 << 0, /* keeps several I/Os in flight; without it the depth is 1 */
-	ENGINE_SPLIT =
-		1 << 1, /* submission and completion are apart: clat and slat mean something */
+	ENGINE_ASYNC = 1, /* keeps several I/Os in flight; without it the depth is 1 */
+	ENGINE_SPLIT = 2, /* submission and completion are apart: clat and slat mean something */
+	ENGINE_CLOCK = 4, /* its instants are readings of the clock, not a device's own time */
 };
 
 /* The longest that a reap waits, so that a thread sees stop and the lease's end beside a hung device. */

@@ -73,6 +73,7 @@ static void psync_fini(void *state)
 const struct engine_ops engine_psync = {
 	.name = "psync",
 	.help = "pread and pwrite, one I/O in flight per thread",
+	.caps = ENGINE_CLOCK,
 	.state_size = sizeof(struct psync),
 	.init = psync_init,
 	.submit = psync_submit,

@@ -356,7 +356,7 @@ static void uring_fini(void *state)
 const struct engine_ops engine_uring = {
 	.name = "io_uring",
 	.help = "asynchronous, iodepth I/Os in flight per thread",
-	.caps = ENGINE_ASYNC | ENGINE_SPLIT,
+	.caps = ENGINE_ASYNC | ENGINE_SPLIT | ENGINE_CLOCK,
 	.state_size = sizeof(struct uring),
 	.init = uring_init,
 	.submit = uring_submit,

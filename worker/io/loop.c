@@ -20,6 +20,9 @@
 #define hot_inline static inline __attribute__((always_inline))
 
 enum { MAX_RETRIES = 1000 }; /* of EAGAIN and EINTR in a row, before they count as errors */
+/* A thread that is preempted between its reading of the clock and its submission must not submit after
+ * the lease's end: it stops so long before. */
+#define LEASE_GUARD_NS (20 * NS_PER_MS)
 #define RETRY_PAUSE_NS (1 * NS_PER_MS)
 
 enum mix { MIX_READ, MIX_WRITE, MIX_BOTH };
@@ -31,9 +34,16 @@ struct variant {
 	bool one;   /* the depth is 1: slot 0 and no other */
 };
 
+bool loop_is_halted(const struct io_thread *th)
+{
+	return th->error || th->now_ns + LEASE_GUARD_NS >= cell_get(&th->block->deadline_ns) ||
+	       cell_get(&th->block->stop);
+}
+
 bool loop_is_due(const struct io_thread *th)
 {
-	return th->now_ns >= th->edge_ns || th->now_ns >= cell_get(&th->block->deadline_ns) ||
+	return th->now_ns >= th->edge_ns ||
+	       th->now_ns + LEASE_GUARD_NS >= cell_get(&th->block->deadline_ns) ||
 	       cell_get(&th->block->stop);
 }
 

@@ -212,19 +212,12 @@ static void end_window(struct io_thread *th, uint64_t end_ns)
 	cell_set(&t->state, THREAD_DRAINING);
 }
 
-/* Nothing more may be submitted, whatever the time of the job. */
-static bool is_halted(const struct io_thread *th)
-{
-	return th->error || th->now_ns >= cell_get(&th->block->deadline_ns) ||
-	       cell_get(&th->block->stop);
-}
-
 /* Crosses the edges that the last reading reached. True: the thread may go on submitting. */
 static bool cross_edges(struct io_thread *th)
 {
 	const struct job *job = th->spec.job;
 	uint64_t now = th->now_ns;
-	bool halt = is_halted(th);
+	bool halt = loop_is_halted(th);
 
 	if (th->segment == SEGMENT_RAMP && halt)
 		th->stopped = true;
@@ -277,8 +270,20 @@ static void run_segments(struct io_thread *th)
 	loop_account(th);
 }
 
+/* One I/O alone: hosts, or their threads, that share a CPU would otherwise start one after the other, each
+ * after all of the first's depth. The rest follows at ordinary priority. */
+static void submit_first(struct io_thread *th)
+{
+	uint64_t budget = th->budget;
+
+	th->budget = 1;
+	if (th->loop->submit(th))
+		cell_set(&th->stats->first_io_ns, th->now_ns);
+	th->budget = budget - 1;
+}
+
 /* The first submission, after which the priority of the start is given back. */
-static void first_submit(struct io_thread *th, const struct passage *passage)
+static void start(struct io_thread *th, const struct passage *passage)
 {
 	struct thread_stats *t = th->stats;
 
@@ -286,9 +291,11 @@ static void first_submit(struct io_thread *th, const struct passage *passage)
 	cell_set(&t->late_wake_ns, passage->now_ns - passage->start_ns);
 	cell_set(&t->realtime, passage->is_realtime);
 	cell_set(&t->state, THREAD_RUNNING);
-	if (cross_edges(th) && th->loop->submit(th))
-		cell_set(&t->first_io_ns, passage->now_ns);
+	if (cross_edges(th))
+		submit_first(th);
 	gate_drop_priority(passage);
+	if (th->ops->caps & ENGINE_CLOCK)
+		th->now_ns = clock_mono_ns();
 }
 
 static void begin(struct io_thread *th, uint64_t start_ns)
@@ -310,7 +317,7 @@ static void end_sync(struct io_thread *th)
 {
 	const struct job *job = th->spec.job;
 
-	if (!job->end_fsync || !job_writes(job) || th->stopped || is_halted(th) ||
+	if (!job->end_fsync || !job_writes(job) || th->stopped || loop_is_halted(th) ||
 	    thread_in_flight(th))
 		return;
 	enter_segment(th, SEGMENT_WINDOW);
@@ -326,7 +333,7 @@ void thread_run(struct io_thread *th)
 
 	if (gate_pass(th->gate, !th->crowded, &passage)) {
 		begin(th, passage.start_ns);
-		first_submit(th, &passage);
+		start(th, &passage);
 		run_segments(th);
 		if (th->segment == SEGMENT_RAMP && !th->stopped) { /* size-bound */
 			drain(th);

@@ -98,6 +98,8 @@ int loop_sync(struct io_thread *th);
 bool loop_reap(struct io_thread *th);
 /* Accounts done[0..nr_done) to the current segment; any direction, any segment. */
 void loop_account(struct io_thread *th);
+/* Nothing more may be submitted, whatever the time of the job: error, the lease's end, stop. */
+bool loop_is_halted(const struct io_thread *th);
 /* At the last reading: is the segment's end or the lease's end reached, or stop set? */
 bool loop_is_due(const struct io_thread *th);
 
