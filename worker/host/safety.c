@@ -3,6 +3,7 @@
 
 #include "common/base/str.h"
 #include "common/base/units.h"
+#include "worker/host/reservation.h"
 #include "worker/host/usage.h"
 
 #include <errno.h>
@@ -184,6 +185,16 @@ static void rule_exclusive(const struct opened *o, struct findings *found)
 			xstrdup("stop its user or choose another device"));
 }
 
+static void rule_reserved(const struct opened *o, struct findings *found)
+{
+	unsigned nr = reservation_keys(o->fd, o->s->dev);
+
+	if (nr > 0)
+		findings_add(found, ERR_REFUSED,
+			     xasprintf("used by a cluster (persistent-reservation keys: %u)", nr),
+			     xstrdup("have the cluster give it up or choose another device"));
+}
+
 static void rule_esp(const struct opened *o, struct findings *found)
 {
 	for (size_t i = 0; i < o->v->signatures.nr; i++) {
@@ -316,6 +327,7 @@ static const struct rule rules[] = {
 	{ ON_DEVICE | ON_FILE | FOR_READ | FOR_WRITE,   .use = find_exported },
 	{ ON_DEVICE | FOR_READ | FOR_WRITE,             .use = find_opened },
 	{ ON_DEVICE | FOR_WRITE,                        .content = rule_exclusive },
+	{ ON_DEVICE | FOR_WRITE,                        .content = rule_reserved },
 	{ ON_DEVICE | FOR_WRITE,                        .content = rule_esp },
 	{ ON_DEVICE | FOR_WRITE,                        .content = rule_content },
 };
