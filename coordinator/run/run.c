@@ -84,12 +84,16 @@ static void settle(struct run *r, uint64_t now_ns);
 
 void run_drop(struct run *r, size_t host, enum host_state how, struct error *err, uint64_t now_ns)
 {
+	struct message bye = { .type = MSG_BYE };
 	struct peer *p = &r->peers[host];
 
 	if (p->state == PEER_GONE) {
 		error_destroy(&err);
 		return;
 	}
+	/* If it hears that, it stops at once and not with its lease. */
+	if (p->state >= PEER_OWNED && r->o.mode != MODE_OBSERVE)
+		run_send(r, host, &bye);
 	freep(&p->failure);
 	p->failure = xstrdup(error_message(err));
 	p->failure_code = error_code(err);

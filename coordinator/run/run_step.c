@@ -295,14 +295,6 @@ static void sampled(struct run *r, size_t host, const struct msg_sample *s, uint
 		r->out.sampled(r->out.arg, r->step, host, clocksync_offset_ns(&p->clock));
 }
 
-/* Something of a host that is still there is missing: the run goes on or not like after a loss. */
-static void mark_failed(struct run *r)
-{
-	r->incomplete = true;
-	if (r->o.fleet->on_loss == ON_LOSS_ABORT)
-		r->failing = true;
-}
-
 /* The oldest I/O of the target that never came back, and how many they are; NULL: none. */
 static const struct stuck_io *oldest_stuck(const struct msg_done *d, uint64_t target, size_t *nr)
 {
@@ -321,30 +313,30 @@ static const struct stuck_io *oldest_stuck(const struct msg_done *d, uint64_t ta
 	return oldest;
 }
 
-static void add_stuck(struct run *r, size_t host, const struct msg_done *d)
+static struct error *hung_targets(const struct run *r, size_t host, const struct msg_done *d)
 {
 	const struct assignment *work = run_step_of(r)->hosts[host];
+	struct error *errors = NULL;
 
 	for (size_t t = 0; t < work->nr_targets; t++) {
 		size_t nr;
 		const struct stuck_io *s = oldest_stuck(d, t, &nr);
+		bool known = s && s->direction >= 0 && s->direction < DIR_COUNT;
 
 		/* What a killed process left behind is young: that is no hang. */
 		if (!s || s->age_ns < STUCK_AGE_NS)
 			continue;
 		error_append(
-			&r->errors,
+			&errors,
 			error_new(ERR_HUNG,
 				  "host '%s': target '%s' hangs: %zu I/Os have not come back, the "
 				  "oldest, a %s of %" PRIu64 " bytes at offset %" PRIu64
 				  ", for %.1f s",
 				  r->peers[host].name, work->targets[t].name, nr,
-				  s->direction >= 0 && s->direction < DIR_COUNT
-					  ? direction_names[s->direction]
-					  : "transfer",
-				  s->bytes, s->offset, (double)s->age_ns / NS_PER_S));
-		mark_failed(r);
+				  known ? direction_names[s->direction] : "transfer", s->bytes,
+				  s->offset, (double)s->age_ns / NS_PER_S));
 	}
+	return errors;
 }
 
 static void count_errors(struct run *r, const struct peer *p, const struct msg_done *d)
@@ -371,17 +363,22 @@ static void done(struct run *r, size_t host, const struct msg_done *d, uint64_t 
 		return;
 	}
 	count_errors(r, p, d);
-	if (d->failure || (d->stopped && r->phase != PHASE_STOPPING)) {
-		error_append(&r->errors,
-			     error_new(ERR_LOST, "host '%s': %s", p->name,
-				       d->failure
-					       ? d->failure
-					       : "stopped before its time; its lease or the worker "
-						 "has ended"));
-		mark_failed(r);
-	}
-	add_stuck(r, host, d);
 	peer_enter(p, PEER_OWNED, now_ns);
+	/* Its totals count, but there is nothing more to be had from it. */
+	err = hung_targets(r, host, d);
+	if (err)
+		run_drop(r, host, HOST_HUNG, err, now_ns);
+	else if (d->failure)
+		run_drop(r, host, HOST_LOST,
+			 error_new(ERR_LOST, "host '%s': %s", p->name, d->failure), now_ns);
+	else if (d->stopped && r->phase != PHASE_STOPPING)
+		run_drop(
+			r, host, HOST_LOST,
+			error_new(ERR_LOST,
+				  "host '%s': stopped before its time; its lease or the worker has "
+				  "ended",
+				  p->name),
+			now_ns);
 }
 
 void step_stop(struct run *r, const char *why, uint64_t now_ns)

@@ -175,11 +175,15 @@ static void send_done(struct sim *s, size_t host, bool stopped)
 	d->rows = xcalloc(1, sizeof(*d->rows));
 	set_ios(&d->rows[0], w->samples * IOS_PER_SAMPLE);
 	d->rows[0].counts.errors = w->fault == SIM_IO_ERRORS ? 3 : 0;
-	if (w->fault == SIM_STUCK) {
+	if (w->fault == SIM_KILLED)
+		d->failure = xstrdup("the I/O process was killed");
+	if (w->fault == SIM_STUCK || w->fault == SIM_KILLED) {
 		d->nr_stuck = 1;
 		d->stuck = xcalloc(1, sizeof(*d->stuck));
-		d->stuck[0] =
-			(struct stuck_io) { .offset = 8192, .bytes = 4096, .age_ns = NS_PER_S };
+		d->stuck[0] = (struct stuck_io) { .offset = 8192,
+						  .bytes = 4096,
+						  .age_ns = w->fault == SIM_STUCK ? NS_PER_S
+										  : NS_PER_MS };
 	}
 	reply(s, host, answer);
 }

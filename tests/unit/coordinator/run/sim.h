@@ -19,6 +19,7 @@ enum sim_fault {
 	SIM_NEVER_ARMS,   /* START goes unanswered */
 	SIM_HANGS,        /* never DONE, also not after STOP */
 	SIM_STUCK,        /* DONE with an I/O that never came back */
+	SIM_KILLED,       /* DONE of what an I/O process left that was killed */
 	SIM_IO_ERRORS,
 	SIM_BAD_SAMPLE, /* numbers of a member that it does not have */
 	SIM_RUDE,       /* sends what only a coordinator may */

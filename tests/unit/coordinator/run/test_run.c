@@ -25,8 +25,7 @@ static void check_all_left(void)
 	for (size_t i = 0; i < sim.plan->hosts.nr_hosts; i++) {
 		const struct sim_worker *w = &sim.workers[i];
 
-		if (w->dies_at_ns || w->fault == SIM_HANGS || w->fault == SIM_BAD_SAMPLE ||
-		    w->fault == SIM_RUDE)
+		if (w->dies_at_ns)
 			continue; /* its lease ends it */
 		cr_assert(!w->running && !w->owned, "w%zu was left alone", i);
 	}
@@ -317,6 +316,34 @@ Test(run, stuck_io_is_named)
 				"oldest, a read of 4096 bytes at offset 8192"));
 	cr_assert_eq(sim.started, 1);
 	check_all_left();
+	cr_assert_eq(result()->hosts[1].state, HOST_HUNG);
+	sim_fini(&sim);
+}
+
+Test(run, hung_host_is_left_out_when_told_to_continue)
+{
+	sim_init(&sim, 3, 3);
+	sim.scenario.fleet.on_loss = ON_LOSS_CONTINUE;
+	sim.workers[1].fault = SIM_STUCK;
+	go(MODE_RUN);
+	cr_assert_eq(sim.started, 3);
+	cr_assert_eq(sim.workers[1].received[MSG_START], 1);
+	cr_assert_eq(sim.workers[0].received[MSG_STOP], 0);
+	cr_assert_eq(sim_exit_status(&sim), 3);
+	check_all_left();
+	sim_fini(&sim);
+}
+
+Test(run, killed_io_process_is_no_hang)
+{
+	sim_init(&sim, 2, 1);
+	sim.workers[1].fault = SIM_KILLED;
+	go(MODE_RUN);
+	cr_assert(sim_has_error(&sim, ERR_LOST, "host 'w1': the I/O process was killed"));
+	cr_assert_not(sim_has_error(&sim, ERR_HUNG, ""));
+	cr_assert_eq(run_status(sim.run), RUN_PARTIAL);
+	check_all_left();
+	cr_assert_eq(result()->hosts[1].state, HOST_LOST);
 	sim_fini(&sim);
 }
 
