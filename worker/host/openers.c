@@ -125,12 +125,12 @@ static void note_opener(const struct used *u, const char *pid, struct findings *
 void find_opened(const struct used *u, struct findings *found)
 {
 	/* udev and other probers open a device for some milliseconds: only who stays counts. */
-	enum { TRIES = 10, PAUSE_US = 30 * 1000 };
+	enum { TRIES = 10, PAUSE_MS = 30 };
 
 	if (!is_fresh(u))
 		openers_read(u->root->proc);
 	for (int i = 1; i < TRIES && is_open(u); i++) {
-		usleep(PAUSE_US);
+		host_pause_ms(PAUSE_MS);
 		openers_read(u->root->proc);
 	}
 	for (size_t i = 0; i < openers.nr; i++)

@@ -165,7 +165,7 @@ static void rule_space(const struct subject *s, struct findings *found)
 /* Whatever the reason, and also in a mount namespace that cannot be seen: the kernel's own answer. */
 static void rule_exclusive(const struct opened *o, struct findings *found)
 {
-	enum { TRIES = 5, PAUSE_US = 30 * 1000 };
+	enum { TRIES = 5, PAUSE_MS = 30 };
 	_cleanup_free_ char *path = xasprintf("%s/self/fd/%d", host_root_live.proc, o->fd);
 
 	if (o->s->guarded || o->v->in_use) /* the reason is known and said */
@@ -175,7 +175,7 @@ static void rule_exclusive(const struct opened *o, struct findings *found)
 
 		if (fd >= 0 || errno != EBUSY)
 			return;
-		usleep(PAUSE_US);
+		host_pause_ms(PAUSE_MS);
 	}
 	if (!o->v->in_use) /* else the reason is known and said */
 		findings_add(

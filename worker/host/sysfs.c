@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "worker/host/sysfs.h"
 
+#include "common/base/clock.h"
 #include "common/base/str.h"
 
 #include <ctype.h>
@@ -95,6 +96,13 @@ dev_t sysfs_devno(const char *dir)
 		return 0;
 	minor_no = strtoul(end + 1, &end, 10);
 	return *end ? 0 : makedev(major_no, minor_no);
+}
+
+void host_pause_ms(unsigned ms)
+{
+	struct timespec pause = clock_timespec(ms * NS_PER_MS);
+
+	nanosleep(&pause, NULL);
 }
 
 static int skip_dots(const struct dirent *entry)

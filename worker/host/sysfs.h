@@ -28,6 +28,9 @@ bool sysfs_exists(const char *dir, const char *attr);
 /* "MAJ:MIN" in DIR/dev; 0 where there is none. */
 dev_t sysfs_devno(const char *dir);
 
+/* Sleeps before another try. */
+void host_pause_ms(unsigned ms);
+
 /* The names in a folder without "." and "..", sorted; none where it cannot be read. */
 struct names {
 	char **names;

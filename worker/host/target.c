@@ -244,7 +244,7 @@ static struct error *look(struct open_target *self)
 static struct error *lock(struct open_target *self, int fd)
 {
 	/* udev locks a device (shared) while it looks at it. */
-	enum { TRIES = 10, PAUSE_US = 30 * 1000 };
+	enum { TRIES = 10, PAUSE_MS = 30 };
 
 	for (int i = 0; i < TRIES; i++) {
 		if (flock(fd, LOCK_EX | LOCK_NB) == 0)
@@ -252,7 +252,7 @@ static struct error *lock(struct open_target *self, int fd)
 		if (errno != EWOULDBLOCK && errno != EINTR)
 			return error_new(ERR_REFUSED, "%s: cannot be locked: %s", self->label,
 					 strerror(errno));
-		usleep(PAUSE_US);
+		host_pause_ms(PAUSE_MS);
 	}
 	return error_new(ERR_REFUSED,
 			 "%s: locked by another Salvo worker, or by another target of this one; "

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "fixture.h"
+#include "tests/unit/worker/host/fixture.h"
 #include "worker/host/facts.h"
 
 static struct fixture f;

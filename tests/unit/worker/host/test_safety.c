@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which rule refuses what, with which word and exit status. A sparse file stands for the opened device. */
-#include "fixture.h"
+#include "tests/unit/worker/host/fixture.h"
 #include "worker/host/safety.h"
 
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "fixture.h"
+#include "tests/unit/worker/host/fixture.h"
 #include "worker/host/usage.h"
 
 #include <sys/sysmacros.h>
