@@ -272,21 +272,30 @@ static void print_target(const struct plan *plan, const struct target *t, FILE *
 	print_extent(&e, t, out);
 }
 
+static void print_about(const char *text, FILE *out)
+{
+	const char *label = "about";
+
+	while (*text) {
+		size_t len = strcspn(text, "\n");
+
+		print_label(label, out);
+		fprintf(out, "%.*s\n", (int)len, text);
+		text += len + (text[len] == '\n');
+		label = "";
+	}
+}
+
 static void print_plan(const struct plan *plan, FILE *out)
 {
 	const struct scenario *sc = plan->scenario;
-	_cleanup_free_ char *about = sc->description ? str_printable(sc->description) : NULL;
 
 	fprintf(out, "Scenario %s\n", sc->name);
-	if (about) {
-		print_label("about", out);
-		fprintf(out, "%s\n", about);
-	}
+	if (sc->description)
+		print_about(sc->description, out);
 	for (size_t i = 0; i < sc->nr_labels; i++) {
-		_cleanup_free_ char *value = str_printable(sc->labels[i].value);
-
 		print_label(i ? "" : "labels", out);
-		fprintf(out, "%s: %s\n", sc->labels[i].key, value);
+		fprintf(out, "%s: %s\n", sc->labels[i].key, sc->labels[i].value);
 	}
 	print_hosts(plan, out);
 	print_points(plan, out);
@@ -299,6 +308,27 @@ static void print_plan(const struct plan *plan, FILE *out)
 		fprintf(out, "%s%s\n", i ? "  " : "\nWarnings\n  ", sc->warnings[i]);
 }
 
+/* The file's texts are anybody's: what a terminal would act on is shown and not sent. */
+static struct error *print_clean(const struct plan *plan, FILE *out)
+{
+	_cleanup_free_ char *text = NULL;
+	size_t len;
+	FILE *raw = open_memstream(&text, &len);
+	char *rest;
+
+	if (!raw)
+		return error_new(ERR_NOMEM, "out of memory");
+	print_plan(plan, raw);
+	fclose(raw);
+	rest = text;
+	for (char *line; (line = strsep(&rest, "\n")) && rest;) {
+		_cleanup_free_ char *clean = str_printable(line);
+
+		fprintf(out, "%s\n", clean);
+	}
+	return NULL;
+}
+
 struct error *cmd_check(const struct options *opts, FILE *out)
 {
 	_cleanup_(scenario_destroy) struct scenario *sc = NULL;
@@ -307,6 +337,8 @@ struct error *cmd_check(const struct options *opts, FILE *out)
 
 	if (err)
 		return err;
-	print_plan(plan, out);
+	err = print_clean(plan, out);
+	if (err)
+		return err;
 	return opts->offline ? NULL : check_online(plan, opts, out);
 }

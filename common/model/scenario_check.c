@@ -421,6 +421,8 @@ static void check_structure(struct checker *c)
 
 	if (sc->name)
 		check_safe_name(c, "name", sc->name);
+	for (size_t i = 0; i < sc->nr_labels; i++)
+		check_plain_name(c, "labels", sc->labels[i].key);
 	if (sc->nr_jobs && sc->nr_phases)
 		find_mistake(c, "phases", "give either jobs or phases, not both");
 	if (!sc->nr_phases && !schema_positions_wrong(c->known, "jobs") &&
