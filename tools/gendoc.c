@@ -7,7 +7,6 @@
 #include "common/net/message.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <stdio.h>
 
 static void print_scenario(FILE *out)
@@ -175,7 +174,7 @@ int main(int argc, char **argv)
 			status = 1;
 		}
 		if (!check && !write_page(path, text)) {
-			fprintf(stderr, "gendoc: %s: cannot write: %s\n", path, strerror(errno));
+			fprintf(stderr, "gendoc: %s: cannot write: %m\n", path);
 			status = 1;
 		}
 	}

@@ -61,18 +61,21 @@ void hist_cells_init(struct hist_cells *c);
 
 /* One writer's increment that another process may read: not atomic, but never torn. */
 #if defined(__x86_64__)
+/* NOLINTNEXTLINE(readability-non-const-parameter): the linter does not see the store */
 static inline void cell_add(uint64_t *cell, uint64_t n)
 {
 	/* One instruction, where the compiler makes three of the portable form. */
 	__asm__("addq %1, %0" : "+m"(*cell) : "er"(n) : "cc");
 }
 #else
+/* NOLINTNEXTLINE(readability-non-const-parameter): the linter does not see the store */
 static inline void cell_add(uint64_t *cell, uint64_t n)
 {
 	__atomic_store_n(cell, __atomic_load_n(cell, __ATOMIC_RELAXED) + n, __ATOMIC_RELAXED);
 }
 #endif
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): the same */
 static inline void cell_set(uint64_t *cell, uint64_t value)
 {
 	__atomic_store_n(cell, value, __ATOMIC_RELAXED);

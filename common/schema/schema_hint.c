@@ -53,9 +53,7 @@ static const char *text_end(const char *open, const char *end)
 	for (; p < end; p++) {
 		if (*p == '[')
 			depth++;
-		else if (*p == ']' && --depth < 0)
-			break;
-		else if (depth == 0 && strchr(" \t,}", *p))
+		else if ((*p == ']' && --depth < 0) || (depth == 0 && strchr(" \t,}", *p)))
 			break;
 	}
 	return p;

@@ -7,7 +7,6 @@
  */
 #include "common/schema/schema_impl.h"
 
-#include <errno.h>
 #include <yaml.h>
 
 enum {
@@ -439,12 +438,12 @@ static struct error *read_file(const char *path, struct buf *ret)
 	struct error *err = NULL;
 
 	if (!in)
-		return error_new(ERR_CONFIG, "%s: cannot open: %s", path, strerror(errno));
+		return error_new(ERR_CONFIG, "%s: cannot open: %m", path);
 	ret->data = xcalloc(MAX_FILE_BYTES + 1, 1);
 	ret->cap = MAX_FILE_BYTES + 1;
 	ret->len = fread(ret->data, 1, ret->cap, in);
 	if (ferror(in))
-		err = error_new(ERR_CONFIG, "%s: cannot read: %s", path, strerror(errno));
+		err = error_new(ERR_CONFIG, "%s: cannot read: %m", path);
 	fclose(in);
 	return err;
 }

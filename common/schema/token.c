@@ -116,7 +116,7 @@ bool token_read(struct token_reader *r, struct token *t)
 	*t = (struct token) { 0 };
 	first = r->data[r->pos++];
 	if (first < 0x80 || first >= 0xe0) {
-		t->i = (int8_t)first;
+		t->i = first < 0x80 ? first : first - 0x100;
 		t->n = (uint64_t)t->i;
 		t->type = t->i < 0 ? TOKEN_INT : TOKEN_UINT;
 	} else if (first >= 0xc0) {
