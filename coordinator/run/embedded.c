@@ -15,8 +15,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
-
 enum { END_MS = 3000, KILL_MS = 1000, FOLDER_FILES = 16 };
 
 struct embedded {
