@@ -2,6 +2,8 @@
 /* step_finish.c - the end of a step: members become groups, and what went wrong becomes warnings. */
 #include "coordinator/run/step_sums.h"
 
+#include <inttypes.h>
+
 #include <math.h>
 #include <stdio.h>
 
@@ -25,8 +27,7 @@ char *step_label(const struct plan *plan, const struct step *step)
 	_cleanup_free_ char *repeat = NULL, *phase = NULL;
 
 	if (sc->repeat > 1)
-		repeat = xasprintf("%srepeat %llu", *point ? ", " : "",
-				   (unsigned long long)step->repeat + 1);
+		repeat = xasprintf("%srepeat %" PRIu64, *point ? ", " : "", step->repeat + 1);
 	if (sc->nr_phases > 1)
 		phase = xasprintf("%sphase '%s'", *point || repeat ? ", " : "", step->phase_name);
 	return xasprintf("%s%s%s%s", point, repeat ? repeat : "", phase ? phase : "",
@@ -100,8 +101,7 @@ static void warn_count(struct step_sums *s, const struct host_sums *h, const str
 
 	if (!nr)
 		return;
-	text = xasprintf("%sjob '%s': %llu %s", label, m->work->job.name, (unsigned long long)nr,
-			 what);
+	text = xasprintf("%sjob '%s': %" PRIu64 " %s", label, m->work->job.name, nr, what);
 	result_warn(s->result, h->name, m->target, text);
 }
 
@@ -127,19 +127,18 @@ static void warn_host(struct step_sums *s, const struct host_sums *h)
 	_cleanup_free_ char *label = step_label(s->plan, s->step);
 
 	if (h->nr_late) {
-		_cleanup_free_ char *text = xasprintf("%s%llu of %llu samples were taken late; "
-						      "their rates divide by the time that "
-						      "really passed",
-						      label, (unsigned long long)h->nr_late,
-						      (unsigned long long)h->nr_samples);
+		_cleanup_free_ char *text =
+			xasprintf("%s%" PRIu64 " of %" PRIu64 " samples were taken late; "
+				  "their rates divide by the time that "
+				  "really passed",
+				  label, h->nr_late, h->nr_samples);
 
 		result_warn(s->result, h->name, NULL, text);
 	}
 	if (!h->is_done && h->next_sequence > h->nr_samples) {
-		_cleanup_free_ char *text =
-			xasprintf("%s%llu of %llu samples were lost, and no totals came", label,
-				  (unsigned long long)(h->next_sequence - h->nr_samples),
-				  (unsigned long long)h->next_sequence);
+		_cleanup_free_ char *text = xasprintf(
+			"%s%" PRIu64 " of %" PRIu64 " samples were lost, and no totals came", label,
+			h->next_sequence - h->nr_samples, h->next_sequence);
 
 		result_warn(s->result, h->name, NULL, text);
 	}

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "coordinator/run/step_sums.h"
 
+#include <inttypes.h>
+
 /* A sample that was taken so much later than the interval asks for is called late. */
 static const double LATE_SAMPLE = 1.2;
 /* Larger numbers of intervals are no measurement (an interval of 100 ms: 13 years). */
@@ -223,8 +225,7 @@ static struct error *check_sample(const struct host_sums *h, const struct msg_sa
 	if (!h->work || h->is_done || h->is_lost)
 		return error_new(ERR_PROTOCOL, "sent a sample out of turn");
 	if (m->sequence < h->next_sequence)
-		return error_new(ERR_PROTOCOL, "sent sample %llu again",
-				 (unsigned long long)m->sequence);
+		return error_new(ERR_PROTOCOL, "sent sample %" PRIu64 " again", m->sequence);
 	if (m->to_ns < m->from_ns || m->interval < -1 || m->interval >= INTERVAL_MAX)
 		return error_new(ERR_PROTOCOL, "sent a sample with impossible instants");
 	for (size_t i = 0; i < m->nr_rows; i++) {
@@ -321,9 +322,8 @@ static char *difference(const struct direction_sum *samples, const struct direct
 		uint64_t b = metric_value(&totals->counts, &metrics[i]);
 
 		if (metrics[i].merge == METRIC_SUM && a != b)
-			return xasprintf("%s %llu in the samples, %llu in the totals",
-					 metrics[i].name, (unsigned long long)a,
-					 (unsigned long long)b);
+			return xasprintf("%s %" PRIu64 " in the samples, %" PRIu64 " in the totals",
+					 metrics[i].name, a, b);
 	}
 	for (unsigned i = 0; i <= HIST_OVERFLOW; i++)
 		if (hist_bucket(&samples->lat, i) != hist_bucket(&totals->lat, i))
@@ -353,8 +353,8 @@ static void check_population(struct step_sums *s, const struct host_sums *h,
 
 	if (d->lat.count == d->counts.ios + d->counts.drain_ios)
 		return;
-	what = xasprintf("%llu latencies of %llu I/Os", (unsigned long long)d->lat.count,
-			 (unsigned long long)(d->counts.ios + d->counts.drain_ios));
+	what = xasprintf("%" PRIu64 " latencies of %" PRIu64 " I/Os", d->lat.count,
+			 d->counts.ios + d->counts.drain_ios);
 	warn_difference(s, h, m, dir, what);
 }
 
@@ -383,10 +383,10 @@ static void check_samples(struct step_sums *s, const struct host_sums *h, uint64
 
 	if (sent <= h->nr_samples)
 		return;
-	text = xasprintf("%s%llu of %llu samples were lost; figures per interval lack them, totals "
+	text = xasprintf("%s%" PRIu64 " of %" PRIu64
+			 " samples were lost; figures per interval lack them, totals "
 			 "do not",
-			 label, (unsigned long long)(sent - h->nr_samples),
-			 (unsigned long long)sent);
+			 label, sent - h->nr_samples, sent);
 	result_warn(s->result, h->name, NULL, text);
 }
 

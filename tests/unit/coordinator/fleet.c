@@ -205,6 +205,44 @@ struct error *fleet_sample(struct test_fleet *f, size_t host, struct msg_sample 
 	return err;
 }
 
+/* A sample of interval k with these many I/Os of one member, all threads running. */
+struct error *fleet_interval(struct test_fleet *f, size_t host, uint64_t k, uint64_t ios)
+{
+	struct msg_sample m = {
+		.sequence = k,
+		.interval = (int64_t)k,
+		.from_ns = k * FLEET_INTERVAL_NS,
+		.to_ns = (k + 1) * FLEET_INTERVAL_NS,
+		.running = 1,
+	};
+	struct load l = { .dir = DIR_READ };
+	struct error *err;
+
+	load_add(&l, ios, 4096, 100000);
+	err = fleet_sample(f, host, m, &l, 1);
+	hist_fini(&l.lat);
+	return err;
+}
+
+void fleet_intervals(struct test_fleet *f, size_t host, uint64_t nr, uint64_t ios)
+{
+	for (uint64_t k = 0; k < nr; k++) {
+		struct error *err = fleet_interval(f, host, k, ios);
+
+		assert(!err);
+	}
+}
+
+void fleet_total(struct test_fleet *f, size_t host, uint64_t ios, uint64_t samples)
+{
+	struct member_done member = fleet_member(0, 1, 0, samples * FLEET_INTERVAL_NS);
+	struct msg_done done = { .samples = samples, .members = &member, .nr_members = 1 };
+	struct load l = { .dir = DIR_READ };
+
+	load_add(&l, ios, 4096, 100000);
+	fleet_done(f, host, done, &l, 1);
+}
+
 bool fleet_warned(const struct result *r, const char *text)
 {
 	for (size_t i = 0; i < r->nr_warnings; i++)

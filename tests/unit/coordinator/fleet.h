@@ -5,7 +5,7 @@
 
 #include "coordinator/run/collector.h"
 
-enum { FLEET_STEPS_MAX = 16 };
+enum { FLEET_STEPS_MAX = 16, FLEET_INTERVAL_NS = 1000 * 1000 * 1000 };
 
 struct test_fleet {
 	struct scenario scenario;
@@ -47,6 +47,13 @@ struct member_done fleet_member(uint64_t member, uint64_t threads, uint64_t begi
 /* Sends a sample with these loads (not finished by the call). */
 struct error *fleet_sample(struct test_fleet *f, size_t host, struct msg_sample sample,
 			   const struct load *loads, size_t nr);
+/* A sample of interval k with these many reads of member 0, all threads running; readings on the grid of a
+ * host whose START is 0 on its own clock and that has no ramp. */
+struct error *fleet_interval(struct test_fleet *f, size_t host, uint64_t k, uint64_t ios);
+/* Intervals 0 to nr - 1. */
+void fleet_intervals(struct test_fleet *f, size_t host, uint64_t nr, uint64_t ios);
+/* DONE after so many samples and intervals, with these many reads in all. */
+void fleet_total(struct test_fleet *f, size_t host, uint64_t ios, uint64_t samples);
 /* Does the result have a warning with this text in it? */
 bool fleet_warned(const struct result *r, const char *text);
 /* Ends the step and the run. */
