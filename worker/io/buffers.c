@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "worker/io/buffers.h"
 
+#include "common/base/str.h"
 #include "common/base/units.h"
 #include "worker/io/offsets.h"
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -46,13 +45,14 @@ uint64_t buffers_need(const struct buffers_spec *spec)
 
 uint64_t buffers_available(void)
 {
+	static const char key[] = "MemAvailable:";
 	FILE *f = fopen("/proc/meminfo", "re");
-	unsigned long long kib = 0;
+	uint64_t kib = 0;
 	char line[128];
 
 	while (f && !kib && fgets(line, sizeof(line), f))
-		if (sscanf(line, "MemAvailable: %llu kB", &kib) != 1)
-			kib = 0;
+		if (str_starts(line, key))
+			kib = strtoull(line + strlen(key), NULL, 10);
 	if (f)
 		fclose(f);
 	return kib ? kib * 1024 : UINT64_MAX;
@@ -100,9 +100,9 @@ static struct error *map_buffers(struct buffers *b, const struct buffers_spec *s
 		b->map = NULL;
 		units_human_bytes(need, (double)b->map_bytes);
 		return error_new(ERR_NOMEM, "%u buffers need %s: %s; lower iodepth or bs",
-				 nr_of(spec), need, strerror(errno));
+				 nr_of(spec), need, strerrordesc_np(errno));
 	}
-	b->base = (char *)(((uintptr_t)b->map + align - 1) / align * align);
+	b->base = (char *)b->map + (align - (uintptr_t)b->map % align) % align;
 	if (b->map_bytes >= HUGE_FROM_BYTES)
 		madvise(b->map, b->map_bytes, MADV_HUGEPAGE);
 	memset(b->base, 0x5a, b->nr_read * b->stride); /* faults them in */

@@ -179,14 +179,15 @@ static struct error *setup_error(int error, unsigned depth)
 		return error_new(ERR_REFUSED,
 				 "io_uring is not allowed here: %s; see sysctl "
 				 "kernel.io_uring_disabled, or use engine: psync",
-				 strerror(error));
+				 strerrordesc_np(error));
 	case ENOMEM:
 		return error_new(ERR_NOMEM,
 				 "io_uring: no memory for a ring of depth %u; lower iodepth, or "
 				 "raise the limit of locked memory (ulimit -l)",
 				 depth);
 	default:
-		return error_new(ERR_IO, "io_uring: the ring cannot be made: %s", strerror(error));
+		return error_new(ERR_IO, "io_uring: the ring cannot be made: %s",
+				 strerrordesc_np(error));
 	}
 }
 
@@ -256,7 +257,7 @@ static void warn_unregistered(const struct engine_env *env, int error)
 			     error_new(ERR_IO,
 				       "buffers are not registered with io_uring: %s; going on "
 				       "without, at some cost of CPU",
-				       strerror(error)));
+				       strerrordesc_np(error)));
 		return;
 	}
 	getrlimit(RLIMIT_MEMLOCK, &memlock);
@@ -303,7 +304,7 @@ static void fill_sqes(struct uring *ur, const struct engine_env *env, int fd, un
 {
 	const struct buffers *b = env->buffers;
 	unsigned per = buffers_per_iovec(b);
-	struct io_uring_sqe *sqe = &ur->sqes[2 * ur->depth];
+	struct io_uring_sqe *sqe = &ur->sqes[2 * (size_t)ur->depth];
 
 	for (unsigned i = 0; i < b->nr_read + b->nr_write; i++) {
 		bool is_write = i >= b->nr_read;

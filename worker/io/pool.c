@@ -94,7 +94,7 @@ static struct error *check_memory(const struct io_thread_spec *specs, size_t nr)
 		one = buffers_need(&b);
 		if (__builtin_add_overflow(bytes, one, &bytes))
 			bytes = UINT64_MAX;
-		nr_buffers += b.depth * ((unsigned)b.reads + (unsigned)b.writes);
+		nr_buffers += (uint64_t)b.depth * ((unsigned)b.reads + (unsigned)b.writes);
 	}
 	if (bytes <= available - available / 100 * MEMORY_RESERVE_PERCENT)
 		return NULL;
@@ -171,7 +171,7 @@ static struct error *create_threads(struct pool *pool, const struct io_thread_sp
 		if (ret) {
 			__atomic_sub_fetch(&pool->nr_running, 1, __ATOMIC_RELAXED);
 			return error_new(ERR_IO, "I/O thread %zu of %zu cannot be started: %s",
-					 i + 1, nr, strerror(ret));
+					 i + 1, nr, strerrordesc_np(ret));
 		}
 		pool->nr_members++;
 	}
@@ -222,7 +222,7 @@ struct error *pool_new(const struct io_thread_spec *specs, size_t nr, struct sta
 	pool->members = xcalloc(nr ? nr : 1, sizeof(*pool->members));
 	pool->done_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (pool->done_fd < 0)
-		return error_new(ERR_IO, "eventfd: %s", strerror(errno));
+		return error_new(ERR_IO, "eventfd: %s", strerrordesc_np(errno));
 	err = create_threads(pool, specs, nr);
 	gate_wait_arrived(&pool->gate, (unsigned)pool->nr_members);
 	error_append(&err, collect(pool));

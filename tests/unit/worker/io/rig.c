@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "rig.h"
+#include "tests/unit/worker/io/rig.h"
 
 #include "common/base/clock.h"
 

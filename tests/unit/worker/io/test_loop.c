@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Linked with --wrap: between the gate and its end an I/O thread must not allocate. */
-#include "rig.h"
+#include "tests/unit/worker/io/rig.h"
 
 #include "common/base/clock.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "rig.h"
+#include "tests/unit/worker/io/rig.h"
 
 #include "common/base/clock.h"
 
@@ -27,231 +27,6 @@ static const struct thread_stats *thread(void)
 	return stats_thread(rig.stats, 0);
 }
 
-static void no_slot_is_taken(void)
-{
-	for (uint64_t i = 0; i < rig.stats->nr_slots; i++)
-		cr_assert_eq(stats_slot(rig.stats, i)->submitted_ns, 0);
-}
-
-Test(pool, simulated_latency_is_exact)
-{
-	struct direction_sum sum;
-
-	rig.job.iodepth = 3;
-	rig.job.io_size = 90 * 4096;
-	cr_assert(rig_run(&rig));
-	sum = rig_sum(&rig, DIR_READ);
-	cr_assert_eq(sum.counts.ios, 90);
-	cr_assert_eq(sum.counts.bytes, 90 * 4096);
-	cr_assert_eq(sum.lat.count, 90);
-	cr_assert_eq(sum.lat.min, 100 * NS_PER_US);
-	cr_assert_eq(sum.lat.max, 100 * NS_PER_US);
-	cr_assert_eq(thread()->end_ns - thread()->first_io_ns, 30 * 100 * NS_PER_US);
-	cr_assert_eq(thread()->depth_max, 3);
-	no_slot_is_taken();
-	direction_sum_fini(&sum);
-}
-
-Test(pool, ramp_window_and_drain_are_cut_at_their_instants)
-{
-	const uint64_t latency = NS_PER_MS, depth = 4;
-	uint64_t w0, w1, first, before, in;
-	struct direction_sum sum;
-
-	rig.job.iodepth = depth;
-	rig.job.time_based = true;
-	rig.job.ramp_time_ns = 20 * NS_PER_MS;
-	rig.job.runtime_ns = 50 * NS_PER_MS;
-	rig.specs[0].latency_ns = latency;
-	cr_assert(rig_run(&rig));
-	sum = rig_sum(&rig, DIR_READ);
-	w0 = rig.start_ns + rig.job.ramp_time_ns;
-	w1 = w0 + rig.job.runtime_ns;
-	first = thread()->first_io_ns;
-	cr_assert_geq(first, rig.start_ns);
-	/* Completions stand at first + k x latency; the last is the one submitted before W1. */
-	before = (w0 - 1 - first) / latency;
-	in = (w1 - 1 - first) / latency - before;
-	cr_assert_eq(sum.counts.ramp_ios, depth * before);
-	cr_assert_eq(sum.counts.ios, depth * in);
-	cr_assert_eq(sum.counts.drain_ios, depth);
-	cr_assert_eq(sum.counts.bytes, depth * in * 4096);
-	cr_assert_eq(sum.counts.drain_bytes, depth * 4096);
-	cr_assert_eq(sum.counts.ramp_bytes, depth * before * 4096);
-	cr_assert_eq(sum.counts.drain_lat_max_ns, latency);
-	cr_assert_eq(sum.lat.count, sum.counts.ios + sum.counts.drain_ios);
-	cr_assert_eq(thread()->begin_ns, w0);
-	cr_assert_eq(thread()->end_ns, w1);
-	direction_sum_fini(&sum);
-}
-
-Test(pool, iops_times_latency_is_depth_times_threads)
-{
-	struct direction_sum read, write;
-	double ios, mean;
-
-	rig_split(&rig, 3);
-	rig.job.rw = RW_RANDRW;
-	rig.job.iodepth = 8;
-	rig.job.time_based = true;
-	rig.job.ramp_time_ns = 10 * NS_PER_MS;
-	rig.job.runtime_ns = 300 * NS_PER_MS;
-	cr_assert(rig_run(&rig));
-	read = rig_sum(&rig, DIR_READ);
-	write = rig_sum(&rig, DIR_WRITE);
-	ios = (double)(read.counts.ios + write.counts.ios);
-	mean = (double)(read.lat.sum + write.lat.sum) / (double)(read.lat.count + write.lat.count);
-	cr_assert_float_eq(ios / 0.3 * mean / 1e9, 24, 24 * 0.02);
-	direction_sum_fini(&read);
-	direction_sum_fini(&write);
-}
-
-Test(pool, psync_obeys_littles_law)
-{
-	struct direction_sum sum;
-
-	rig_use_file(&rig, 1 << 20);
-	rig.job.engine = ENGINE_PSYNC;
-	rig.job.iodepth = 4; /* of which a synchronous engine uses one */
-	rig.job.time_based = true;
-	rig.job.ramp_time_ns = 10 * NS_PER_MS;
-	rig.job.runtime_ns = 100 * NS_PER_MS;
-	cr_assert(rig_run(&rig));
-	sum = rig_sum(&rig, DIR_READ);
-	rig_assert_littles_law(&rig, DIR_READ, 1);
-	cr_assert_eq(thread()->depth_max, 1);
-	cr_assert_eq(sum.clat.count, 0);
-	cr_assert_eq(sum.slat.count, 0);
-	direction_sum_fini(&sum);
-}
-
-Test(pool, mixed_share_is_kept_and_blocks_are_covered_once)
-{
-	struct counts read, write;
-
-	rig.job.rw = RW_RANDRW;
-	rig.job.rwmixread = 70;
-	rig.job.iodepth = 32;
-	rig.specs[0].latency_ns = NS_PER_US;
-	rig.specs[0].range.bytes = 40000 * 4096ull;
-	cr_assert(rig_run(&rig));
-	read = rig_counts(&rig, DIR_READ);
-	write = rig_counts(&rig, DIR_WRITE);
-	cr_assert_eq(read.ios + write.ios, 40000);
-	/* Standard deviation 92. */
-	cr_assert(read.ios > 27600 && read.ios < 28400, "%llu", (unsigned long long)read.ios);
-}
-
-Test(pool, shares_of_all_and_nothing_are_exact)
-{
-	rig.job.rw = RW_RW;
-	rig.job.rwmixread = 100;
-	cr_assert(rig_run(&rig));
-	cr_assert_eq(rig_counts(&rig, DIR_READ).ios, 256);
-	rig_fini(&rig);
-	rig.job.rwmixread = 0;
-	cr_assert(rig_run(&rig));
-	cr_assert_eq(rig_counts(&rig, DIR_WRITE).ios, 256);
-}
-
-Test(pool, size_bound_job_moves_exactly_its_bytes_after_the_ramp)
-{
-	struct direction_sum sum;
-
-	rig.job.iodepth = 8;
-	rig.job.io_size = 1000 * 4096;
-	rig.job.ramp_time_ns = 10 * NS_PER_MS;
-	cr_assert(rig_run(&rig));
-	sum = rig_sum(&rig, DIR_READ);
-	cr_assert_eq(sum.counts.ios, 1000);
-	cr_assert_eq(sum.lat.count, 1000);
-	cr_assert_gt(sum.counts.ramp_ios, 0);
-	cr_assert_eq(sum.counts.drain_ios, 0);
-	cr_assert_geq(thread()->begin_ns, rig.start_ns + rig.job.ramp_time_ns);
-	cr_assert_eq(thread()->end_ns, thread()->dir[DIR_READ].end_ns);
-	direction_sum_fini(&sum);
-}
-
-Test(pool, runtime_ends_a_size_bound_job_early)
-{
-	struct counts c;
-
-	rig.job.iodepth = 2;
-	rig.job.io_size = 1 << 30;
-	rig.job.runtime_ns = 20 * NS_PER_MS;
-	cr_assert(rig_run(&rig));
-	c = rig_counts(&rig, DIR_READ);
-	cr_assert_eq(thread()->end_ns, rig.start_ns + rig.job.runtime_ns);
-	cr_assert(c.ios > 0 && c.ios <= 2 * 200, "%llu", (unsigned long long)c.ios);
-	cr_assert_eq(c.drain_ios, 2);
-}
-
-Test(pool, time_based_job_wraps)
-{
-	rig.job.rw = RW_READ;
-	rig.job.time_based = true;
-	rig.job.runtime_ns = 50 * NS_PER_MS;
-	rig.specs[0].range.bytes = 4 * 4096;
-	cr_assert(rig_run(&rig));
-	cr_assert_gt(rig_counts(&rig, DIR_READ).ios, 100);
-}
-
-Test(pool, lease_end_stops_submission)
-{
-	const uint64_t latency = NS_PER_MS;
-	_cleanup_(error_destroy) struct error *err = NULL;
-	uint64_t deadline;
-
-	rig.job.time_based = true;
-	rig.job.runtime_ns = 10 * NS_PER_S;
-	rig.specs[0].latency_ns = latency;
-	err = rig_new(&rig);
-	cr_assert_null(err);
-	deadline = clock_mono_ns() + 80 * NS_PER_MS;
-	cell_set(&rig.stats->deadline_ns, deadline);
-	rig_start(&rig);
-	rig_wait(&rig);
-	/* Some 20 ms early, so that a preempted thread is in time as well. */
-	cr_assert_geq(thread()->end_ns, deadline - 20 * NS_PER_MS);
-	cr_assert_lt(thread()->end_ns, deadline - 20 * NS_PER_MS + latency);
-	cr_assert_gt(rig_counts(&rig, DIR_READ).ios, 0);
-}
-
-Test(pool, lease_that_is_over_at_the_start_lets_nothing_through)
-{
-	_cleanup_(error_destroy) struct error *err = rig_new(&rig);
-
-	cr_assert_null(err);
-	cell_set(&rig.stats->deadline_ns, clock_mono_ns());
-	rig_start(&rig);
-	rig_wait(&rig);
-	cr_assert_eq(thread()->first_io_ns, 0);
-	cr_assert_eq(rig_counts(&rig, DIR_READ).ios, 0);
-}
-
-Test(pool, stop_ends_running_threads_and_closes_the_window)
-{
-	_cleanup_(error_destroy) struct error *err = NULL;
-	struct timespec pause = clock_timespec(40 * NS_PER_MS);
-	struct counts c;
-
-	rig.job.time_based = true;
-	rig.job.iodepth = 4;
-	rig.job.runtime_ns = 100 * NS_PER_S;
-	rig_split(&rig, 2);
-	err = rig_new(&rig);
-	cr_assert_null(err);
-	rig_start(&rig);
-	clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
-	pool_stop(rig.pool);
-	rig_wait(&rig);
-	c = rig_counts(&rig, DIR_READ);
-	cr_assert_gt(c.ios, 0);
-	cr_assert_leq(c.drain_ios, 2 * 4);
-	cr_assert_lt(thread()->end_ns, rig.start_ns + NS_PER_S);
-	no_slot_is_taken();
-}
-
 Test(pool, stop_at_the_gate_submits_nothing)
 {
 	_cleanup_(error_destroy) struct error *err = rig_new(&rig);
@@ -272,98 +47,6 @@ Test(pool, stop_between_start_and_instant_submits_nothing)
 	pool_stop(rig.pool);
 	rig_wait(&rig);
 	cr_assert_eq(thread()->first_io_ns, 0);
-}
-
-Test(pool, fsync_after_every_so_many_writes)
-{
-	struct direction_sum sync;
-
-	rig_use_file(&rig, 1 << 20);
-	rig.job.engine = ENGINE_PSYNC;
-	rig.job.rw = RW_WRITE;
-	rig.job.fsync = 32;
-	cr_assert(rig_run(&rig));
-	sync = rig_sum(&rig, DIR_SYNC);
-	cr_assert_eq(rig_counts(&rig, DIR_WRITE).ios, 256);
-	cr_assert_eq(sync.counts.ios, 8);
-	cr_assert_eq(sync.counts.bytes, 0);
-	cr_assert_eq(sync.lat.count, 8);
-	direction_sum_fini(&sync);
-}
-
-Test(pool, fsync_of_a_mixed_job_counts_writes_only)
-{
-	struct counts write;
-
-	rig.job.rw = RW_RANDRW;
-	rig.job.iodepth = 8;
-	rig.job.fsync = 5;
-	cr_assert(rig_run(&rig));
-	write = rig_counts(&rig, DIR_WRITE);
-	cr_assert_eq(write.ios + rig_counts(&rig, DIR_READ).ios, 256);
-	cr_assert_eq(rig_counts(&rig, DIR_SYNC).ios, write.ios / 5);
-}
-
-Test(pool, end_fsync_is_inside_the_run_time)
-{
-	const struct thread_stats *t;
-
-	rig.job.rw = RW_WRITE;
-	rig.job.iodepth = 4;
-	rig.job.end_fsync = true;
-	rig.specs[0].latency_ns = NS_PER_MS;
-	cr_assert(rig_run(&rig));
-	t = thread();
-	cr_assert_eq(rig_counts(&rig, DIR_SYNC).ios, 1);
-	cr_assert_eq(t->end_ns, t->dir[DIR_SYNC].end_ns);
-	cr_assert_eq(t->end_ns - t->dir[DIR_WRITE].end_ns, NS_PER_MS);
-}
-
-Test(pool, end_fsync_extends_a_time_based_job)
-{
-	rig.job.rw = RW_WRITE;
-	rig.job.time_based = true;
-	rig.job.runtime_ns = 20 * NS_PER_MS;
-	rig.job.end_fsync = true;
-	rig.specs[0].latency_ns = 3 * NS_PER_MS;
-	cr_assert(rig_run(&rig));
-	cr_assert_eq(rig_counts(&rig, DIR_SYNC).ios, 1);
-	cr_assert_gt(thread()->end_ns, rig.start_ns + rig.job.runtime_ns);
-}
-
-Test(pool, end_of_file_is_an_error_that_stops_the_thread)
-{
-	struct counts c;
-
-	rig_use_file(&rig, 64 << 10);
-	rig.specs[0].range.bytes = 1 << 20;
-	rig.job.engine = ENGINE_PSYNC;
-	rig.job.rw = RW_READ;
-	cr_assert(rig_run(&rig));
-	c = rig_counts(&rig, DIR_READ);
-	cr_assert_eq(c.ios, 16);
-	cr_assert_eq(c.errors, 1);
-	cr_assert_eq(thread()->errnos[0].number, ENODATA);
-	cr_assert_eq(thread()->errnos[0].count, 1);
-	cr_assert_eq(thread()->errnos[0].first_offset, 64 << 10);
-	cr_assert_eq(thread()->errnos[0].direction, DIR_READ);
-	no_slot_is_taken();
-}
-
-Test(pool, short_transfer_is_counted_as_what_it_moved)
-{
-	struct counts c;
-
-	rig_use_file(&rig, 6144);
-	rig.specs[0].range.bytes = 8192;
-	rig.job.engine = ENGINE_PSYNC;
-	rig.job.rw = RW_READ;
-	cr_assert(rig_run(&rig));
-	c = rig_counts(&rig, DIR_READ);
-	cr_assert_eq(c.ios, 2);
-	cr_assert_eq(c.short_ios, 1);
-	cr_assert_eq(c.bytes, 6144);
-	cr_assert_eq(c.errors, 0);
 }
 
 Test(pool, what_cannot_fit_into_memory_is_refused_with_the_sum)
@@ -392,18 +75,50 @@ Test(pool, range_without_a_block_is_refused)
 	cr_assert_eq(error_code(err), ERR_CONFIG);
 }
 
-Test(pool, cpu_time_is_that_of_the_window)
+static struct error *new_with(uint64_t bs, uint64_t io_size)
 {
-	const struct thread_stats *t;
+	rig.job.bs = bs;
+	rig.job.io_size = io_size;
+	return rig_new(&rig);
+}
 
-	rig_use_file(&rig, 1 << 20);
-	rig.job.engine = ENGINE_PSYNC;
-	rig.job.time_based = true;
-	rig.job.ramp_time_ns = 10 * NS_PER_MS;
-	rig.job.runtime_ns = 100 * NS_PER_MS;
+Test(pool, io_size_must_be_whole_blocks)
+{
+	_cleanup_(error_destroy) struct error *err = new_with(4096, 10000);
+
+	cr_assert_not_null(err);
+	cr_assert_not_null(strstr(error_message(err), "io_size"));
+}
+
+Test(pool, tells_all_mistakes_at_once)
+{
+	_cleanup_(error_destroy) struct error *err = NULL;
+
+	rig_split(&rig, 2);
+	rig.specs[0].range.bytes = rig.specs[1].range.bytes = 100;
+	err = rig_new(&rig);
+	cr_assert_not_null(err);
+	cr_assert_not_null(error_next(err));
+}
+
+Test(pool, thread_starts_in_time_and_reports_when)
+{
 	cr_assert(rig_run(&rig));
-	t = thread();
-	cr_assert_gt(t->cpu_usr_ns + t->cpu_sys_ns, 0);
-	/* The clock of CPU time advances in ticks. */
-	cr_assert_leq(t->cpu_usr_ns + t->cpu_sys_ns, 120 * NS_PER_MS);
+	cr_assert_geq(thread()->first_io_ns, rig.start_ns);
+	cr_assert_eq(thread()->first_io_ns - rig.start_ns, thread()->late_wake_ns);
+	cr_assert_neq(thread()->tid, 0);
+	cr_assert_eq(thread()->state, THREAD_DONE);
+	cr_assert_eq(thread()->nr_slots, 1);
+}
+
+Test(pool, slots_of_threads_are_disjoint)
+{
+	rig.job.iodepth = 5;
+	rig_split(&rig, 3);
+	cr_assert(rig_run(&rig));
+	for (uint64_t i = 0; i < 3; i++) {
+		cr_assert_eq(stats_thread(rig.stats, i)->first_slot, 5 * i);
+		cr_assert_eq(stats_thread(rig.stats, i)->nr_slots, 5);
+	}
+	cr_assert(stats_block_valid(rig.stats, rig.stats->bytes));
 }
