@@ -183,7 +183,9 @@ static void to_child(struct agent *a)
 
 static void stop_child(struct agent *a)
 {
-	struct message m = { .type = MSG_STOP, .session = session_id(a->session) };
+	struct message m = { .type = MSG_STOP,
+			     .session = session_id(a->session),
+			     .stop = { .why = (char[]) { "stop" } } };
 
 	if (!a->child || a->child->pair.fd < 0)
 		return;
@@ -300,6 +302,7 @@ static void arm_timer(struct agent *a)
 		next = a->stuck_check_ns;
 	if (a->config->embedded && session_state(a->session) == SESSION_FREE && idle < next)
 		next = idle;
+	/* A value of 0 disarms; an instant that is over fires at once. */
 	struct itimerspec when = { .it_value = clock_timespec(next == UINT64_MAX ? 0 : next) };
 
 	timerfd_settime(a->timer_fd, TFD_TIMER_ABSTIME, &when, NULL);
@@ -441,9 +444,10 @@ static int on_child_end(_unused_ zloop_t *loop, _unused_ zmq_pollitem_t *item, v
 		return loop_result(a);
 	event.now_ns = clock_mono_ns();
 	bury_child(a, false);
-	/* DONE may have to be made from the block: the child is forgotten after the event. */
+	/* DONE may have to be made from the block, which stays until after the event. */
 	unwatch(a, a->child->pidfd);
 	close_pair(a);
+	child_close(a->child);
 	handle(a, &event);
 	forget_child(a);
 	return loop_result(a);
@@ -559,7 +563,7 @@ static struct error *begin(struct agent *a)
 		return err;
 	a->session = session_new(&a->welcome);
 	graveyard_init(&a->graveyard, a->config->state, a->session);
-	a->last_heard_ns = clock_mono_ns();
+	a->last_heard_ns = a->stuck_check_ns = clock_mono_ns();
 	a->loop = zloop_new();
 	zloop_reader(a->loop, endpoint_router(a->endpoint), on_router, a);
 	if (endpoint_zap(a->endpoint))

@@ -124,6 +124,13 @@ struct error *child_start(const struct io_setup *setup, struct child **ret)
 	return NULL;
 }
 
+void child_close(struct child *c)
+{
+	control_pair_fini(&c->pair);
+	closep(&c->stats_fd);
+	closep(&c->pidfd);
+}
+
 void child_destroy(struct child **self_p)
 {
 	struct child *c = *self_p;
@@ -131,9 +138,7 @@ void child_destroy(struct child **self_p)
 	if (!c)
 		return;
 	child_unmap(c);
-	control_pair_fini(&c->pair);
-	closep(&c->stats_fd);
-	closep(&c->pidfd);
+	child_close(c);
 	free(c);
 	*self_p = NULL;
 }

@@ -38,6 +38,8 @@ struct child {
 };
 
 struct error *child_start(const struct io_setup *setup, struct child **ret) _must_check_;
+/* Closes the descriptors of one that has ended; its statistics can still be read. */
+void child_close(struct child *c);
 /* Forgets it, without waiting: reap it first, or keep the pidfd (take it out by setting it to -1). */
 void child_destroy(struct child **self_p);
 

@@ -148,6 +148,8 @@ static void on_prepare(struct session *s, const struct session_event *e,
 	}
 	stuck = session_refuse_stuck(s, &e->message->prepare);
 	if (stuck) {
+		actions_log(out, "run %s was refused: %s", e->message->prepare.run,
+			    error_message(stuck));
 		session_send_failed(s, out, stuck);
 		return;
 	}

@@ -52,13 +52,16 @@ struct error *statedir_lock(const struct worker_config *c, struct statedir *ret)
 	const char *ipc = worker_config_ipc_path(c);
 	struct error *err;
 
+	ret->socket = ipc ? xstrdup(ipc) : NULL;
 	for (size_t i = 0; i < STATEDIR_LOCKS; i++) {
 		ret->locks[i].path = NULL;
 		ret->locks[i].fd = -1;
 	}
-	if (mkdir(c->state, 0755) != 0 && errno != EEXIST)
+	if (mkdir(c->state, 0755) != 0 && errno != EEXIST) {
+		freep(&ret->socket);
 		return error_new(ERR_CONFIG, "state: '%s': cannot be made: %s", c->state,
 				 strerror(errno));
+	}
 	ret->locks[0].path = xasprintf("%s/lock", c->state);
 	err = lock_file(ret->locks[0].path, &ret->locks[0].fd);
 	if (!err && ipc) {
@@ -72,6 +75,10 @@ struct error *statedir_lock(const struct worker_config *c, struct statedir *ret)
 
 void statedir_unlock(struct statedir *s)
 {
+	/* libzmq leaves it there; while the lock is held it is ours. */
+	if (s->socket && s->locks[1].fd >= 0)
+		unlink(s->socket);
+	freep(&s->socket);
 	for (size_t i = STATEDIR_LOCKS; i-- > 0;) {
 		if (s->locks[i].fd >= 0)
 			unlink(s->locks[i].path);

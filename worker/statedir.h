@@ -11,12 +11,13 @@ struct statedir {
 	struct {
 		char *path;
 		int fd;
-	} locks[STATEDIR_LOCKS]; /* the folder's; the socket's, when it lies elsewhere */
+	} locks[STATEDIR_LOCKS]; /* the folder's; the ipc socket's */
+	char *socket;            /* path of the ipc socket; NULL with TCP */
 };
 
 /* Makes the folder when it is missing, and locks it and the ipc socket. */
 struct error *statedir_lock(const struct worker_config *c, struct statedir *ret) _must_check_;
-/* Removes the lock files and lets the locks go. */
+/* Removes the socket and the lock files, and lets the locks go. */
 void statedir_unlock(struct statedir *s);
 
 #endif

@@ -55,7 +55,23 @@ static char *boot_id(void)
 	return xstrdup(read_line("/proc/sys/kernel/random/boot_id", line) ? line : "unknown");
 }
 
-/* Field 22 of /proc/PID/stat, counted from behind the name (which may hold anything); 0: no such process. */
+/* How many threads the process still has; a leader that has ended counts until it is reaped. */
+static unsigned process_threads(uint64_t pid)
+{
+	_cleanup_free_ char *path = xasprintf("/proc/%llu/task", (unsigned long long)pid);
+	DIR *dir = opendir(path);
+	const struct dirent *entry;
+	unsigned nr = 0;
+
+	while (dir && (entry = readdir(dir)))
+		nr += entry->d_name[0] != '.';
+	if (dir)
+		closedir(dir);
+	return nr;
+}
+
+/* Field 22 of /proc/PID/stat, counted from behind the name (which may hold anything); 0: no such process, or
+ * nothing but its entry is left, which its parent has not taken notice of. */
 static uint64_t process_started(uint64_t pid)
 {
 	_cleanup_free_ char *path = xasprintf("/proc/%llu/stat", (unsigned long long)pid);
@@ -65,6 +81,9 @@ static uint64_t process_started(uint64_t pid)
 	if (!read_line(path, line))
 		return 0;
 	field = strrchr(line, ')');
+	/* A leader whose threads still hang is a zombie as well. */
+	if (field && str_starts(field, ") Z") && process_threads(pid) <= 1)
+		return 0;
 	/* After the name comes field 3, behind a space; the one wanted is behind the 20th. */
 	for (int i = 0; field && i < 20; i++) {
 		field = strchr(field, ' ');
