@@ -114,6 +114,14 @@ uint64_t hist_bucket(const struct hist *h, unsigned index)
 	return row ? row[index & (HIST_SUB - 1)] : 0;
 }
 
+/* The next bucket at or after `index` that may hold something: rows that were never made are passed over. */
+static unsigned next_bucket(const struct hist *h, unsigned index)
+{
+	while (index < HIST_OVERFLOW && !h->rows[index >> HIST_SUB_BITS])
+		index = (index & ~(unsigned)(HIST_SUB - 1)) + HIST_SUB;
+	return index;
+}
+
 bool hist_equal(const struct hist *a, const struct hist *b)
 {
 	if (a->count != b->count || a->sum != b->sum || a->overflow != b->overflow)
@@ -145,7 +153,7 @@ double hist_stddev(const struct hist *h)
 
 	if (!h->count)
 		return NAN;
-	for (unsigned i = 0; i <= HIST_OVERFLOW; i++) {
+	for (unsigned i = next_bucket(h, 0); i <= HIST_OVERFLOW; i = next_bucket(h, i + 1)) {
 		uint64_t n = hist_bucket(h, i);
 		double d = n ? (double)clamped_middle(h, i) - mean : 0;
 
@@ -166,7 +174,7 @@ uint64_t hist_percentile(const struct hist *h, double p)
 		return h->max;
 	if (want < 1)
 		want = 1;
-	for (unsigned i = 0; i <= HIST_OVERFLOW; i++) {
+	for (unsigned i = next_bucket(h, 0); i <= HIST_OVERFLOW; i = next_bucket(h, i + 1)) {
 		seen += hist_bucket(h, i);
 		if (seen >= want)
 			return clamped_middle(h, i);
@@ -184,7 +192,7 @@ void hist_encode(const struct hist *now, const struct hist *before, struct buf *
 	buf_add_varint(out, now->sum - before->sum);
 	buf_add_varint(out, now->count ? now->min : 0);
 	buf_add_varint(out, now->count ? now->max : 0);
-	for (unsigned i = 0; i <= HIST_OVERFLOW; i++) {
+	for (unsigned i = next_bucket(now, 0); i <= HIST_OVERFLOW; i = next_bucket(now, i + 1)) {
 		uint64_t n = hist_bucket(now, i) - hist_bucket(before, i);
 
 		if (!n)

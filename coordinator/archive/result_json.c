@@ -187,9 +187,7 @@ static json_t *cpu_json(const struct result_group *g)
 	return map;
 }
 
-static json_t *groups_json(const struct result_group *groups, size_t nr, bool is_top);
-
-static json_t *group_json(const struct result_group *g, bool is_top)
+static json_t *group_json(const struct result_group *g)
 {
 	json_t *map = json_object();
 
@@ -208,21 +206,7 @@ static json_t *group_json(const struct result_group *g, bool is_top)
 					    direction_json(&g->dir[dir]));
 	if (g->total.used)
 		json_object_set_new(map, "total", direction_json(&g->total));
-	if (!is_top)
-		return map;
-	json_object_set_new(map, "hosts", groups_json(g->hosts, g->nr_hosts, false));
-	json_object_set_new(map, "targets", groups_json(g->targets, g->nr_targets, false));
-	json_object_set_new(map, "jobs", groups_json(g->jobs, g->nr_jobs, false));
 	return map;
-}
-
-static json_t *groups_json(const struct result_group *groups, size_t nr, bool is_top)
-{
-	json_t *list = json_array();
-
-	for (size_t i = 0; i < nr; i++)
-		json_array_append_new(list, group_json(&groups[i], is_top));
-	return list;
 }
 
 /* --- steps and run ---------------------------------------------------------------------------------- */
@@ -268,9 +252,10 @@ static json_t *stuck_json(const struct result_stuck *s)
 	return map;
 }
 
+/* What stands in a step before its lists. */
 static json_t *step_json(const struct result_step *s)
 {
-	json_t *map = json_object(), *devices = json_array(), *stuck = json_array();
+	json_t *map = json_object();
 
 	json_object_set_new(map, "point", pairs_json(s->point, s->nr_point));
 	set_count(map, "repeat", s->repeat);
@@ -281,15 +266,6 @@ static json_t *step_json(const struct result_step *s)
 	if (s->has_start)
 		json_object_set_new(map, "start", start_json(s));
 	set_real(map, "overlap", s->overlap);
-	json_object_set_new(map, "groups", groups_json(s->groups, s->nr_groups, true));
-	for (size_t i = 0; i < s->nr_devices; i++)
-		json_array_append_new(devices, device_json(&s->devices[i]));
-	json_object_set_new(map, "devices", devices);
-	for (size_t i = 0; i < s->nr_stuck; i++)
-		json_array_append_new(stuck, stuck_json(&s->stuck[i]));
-	if (s->nr_stuck)
-		json_object_set(map, "stuck", stuck);
-	json_decref(stuck);
 	return map;
 }
 
@@ -368,35 +344,71 @@ static json_t *summary_json(const struct result_summary *s)
 	return map;
 }
 
-static json_t *result_json(const struct result *r)
-{
-	json_t *map = json_object(), *hosts = json_array(), *warnings = json_array();
-	json_t *results = json_array(), *summary = json_array();
+/* --- writing ---------------------------------------------------------------------------------------- */
 
-	for (size_t i = 0; i < r->nr_hosts; i++)
-		json_array_append_new(hosts, host_json(&r->hosts[i]));
-	for (size_t i = 0; i < r->nr_warnings; i++)
-		json_array_append_new(warnings, warning_json(&r->warnings[i]));
-	for (size_t i = 0; i < r->nr_steps; i++)
-		json_array_append_new(results, step_json(&r->steps[i]));
-	for (size_t i = 0; i < r->nr_summary; i++)
-		json_array_append_new(summary, summary_json(&r->summary[i]));
-	json_object_set_new(map, "format", json_integer(RESULT_JSON_FORMAT));
-	json_object_set_new(map, "run", run_json(r));
-	json_object_set_new(map, "hosts", hosts);
-	json_object_set_new(map, "warnings", warnings);
-	json_object_set_new(map, "results", results);
-	json_object_set_new(map, "summary", summary);
-	return map;
+/* Design notes. A result of a thousand hosts is tens of megabytes, so it is never one tree: each host,
+ * group and so on is made, written on a line of its own, and freed. An object whose lists follow is written
+ * without its closing brace. */
+
+static void write_value(FILE *out, json_t *value, bool is_open)
+{
+	_cleanup_free_ char *text = json_dumps(value, JSON_ENSURE_ASCII | JSON_COMPACT);
+
+	json_decref(value);
+	assert(text);
+	fwrite(text, 1, strlen(text) - is_open, out);
+}
+
+/* The elements of a list, each on a line of its own: `make` turns the i-th of `items` into JSON. */
+#define write_list(out, key, items, nr, make)                            \
+	do {                                                             \
+		fprintf(out, ",\n\"%s\":[", key);                        \
+		for (size_t list_i = 0; list_i < (nr); list_i++) {       \
+			fputs(list_i ? ",\n" : "\n", out);               \
+			write_value(out, make(&(items)[list_i]), false); \
+		}                                                        \
+		fputc(']', out);                                         \
+	} while (0)
+
+static void write_group(const struct result_group *g, FILE *out)
+{
+	write_value(out, group_json(g), true);
+	write_list(out, "hosts", g->hosts, g->nr_hosts, group_json);
+	write_list(out, "targets", g->targets, g->nr_targets, group_json);
+	write_list(out, "jobs", g->jobs, g->nr_jobs, group_json);
+	fputc('}', out);
+}
+
+static void write_step(const struct result_step *s, FILE *out)
+{
+	write_value(out, step_json(s), true);
+	fputs(",\n\"groups\":[", out);
+	for (size_t i = 0; i < s->nr_groups; i++) {
+		fputs(i ? ",\n" : "\n", out);
+		write_group(&s->groups[i], out);
+	}
+	fputc(']', out);
+	write_list(out, "devices", s->devices, s->nr_devices, device_json);
+	if (s->nr_stuck)
+		write_list(out, "stuck", s->stuck, s->nr_stuck, stuck_json);
+	fputc('}', out);
 }
 
 struct error *result_json_write(const struct result *r, FILE *out)
 {
-	json_t *root = result_json(r);
-	int rc = json_dumpf(root, out, JSON_INDENT(1) | JSON_ENSURE_ASCII | JSON_PRESERVE_ORDER);
-
-	json_decref(root);
-	if (rc < 0 || fputc('\n', out) == EOF || fflush(out) == EOF)
+	fprintf(out, "{\"format\":%d,\n\"run\":", RESULT_JSON_FORMAT);
+	write_value(out, run_json(r), false);
+	write_list(out, "hosts", r->hosts, r->nr_hosts, host_json);
+	write_list(out, "warnings", r->warnings, r->nr_warnings, warning_json);
+	fputs(",\n\"results\":[", out);
+	for (size_t i = 0; i < r->nr_steps; i++) {
+		fputs(i ? ",\n" : "\n", out);
+		write_step(&r->steps[i], out);
+	}
+	fputc(']', out);
+	write_list(out, "summary", r->summary, r->nr_summary, summary_json);
+	fputs("}\n", out);
+	if (fflush(out) == EOF || ferror(out))
 		return error_new(ERR_OUTPUT, "the result could not be written: %s",
 				 strerror(errno));
 	return NULL;

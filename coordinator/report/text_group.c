@@ -303,14 +303,43 @@ static void add_member(struct table *t, const struct member_table *m, const stru
 	add_note(t, m, g);
 }
 
-/* In a long table only the slowest rows and those that have errors are shown; the rest is in result.json. */
-static bool is_shown(const struct result_group *g, size_t nr, const double *rates, size_t nr_rates)
+/* Which rows of a long table are shown: the slowest, and some of those that have errors. */
+struct selection {
+	bool all;
+	double threshold; /* slower rows are shown */
+	size_t ties;      /* and so many that are as slow */
+	size_t errors;    /* and so many with errors */
+};
+
+static struct selection select_rows(size_t nr, const double *rates, size_t nr_rates)
+{
+	struct selection s = { .all = nr <= ROWS_MAX || nr_rates <= ROWS_SLOWEST };
+	size_t slower = 0;
+
+	if (s.all)
+		return s;
+	s.threshold = rates[ROWS_SLOWEST - 1];
+	while (rates[slower] < s.threshold)
+		slower++;
+	s.ties = ROWS_SLOWEST - slower;
+	s.errors = ROWS_MAX;
+	return s;
+}
+
+static bool is_shown(struct selection *s, const struct result_group *g)
 {
 	double rate = rate_per_thread(g);
 
-	if (nr <= ROWS_MAX || !isfinite(rate) || errors_of(g))
+	if (s->all || !isfinite(rate) || rate < s->threshold)
 		return true;
-	return nr_rates < ROWS_SLOWEST || rate <= rates[ROWS_SLOWEST - 1];
+	if (rate <= s->threshold && s->ties) {
+		s->ties--;
+		return true;
+	}
+	if (!errors_of(g) || !s->errors)
+		return false;
+	s->errors--;
+	return true;
 }
 
 static void print_members(const char *title, const struct result *hosts_of,
@@ -324,8 +353,10 @@ static void print_members(const char *title, const struct result *hosts_of,
 	_cleanup_(table_fini) struct table t = { 0 };
 	size_t nr_rates, shown = 0;
 	double sum = 0, threads = 0;
+	struct selection selection;
 
 	m.median = median_rate(rows, nr, rates, &nr_rates);
+	selection = select_rows(nr, rates, nr_rates);
 	m.slowest = nr_rates ? rates[0] : NAN;
 	for (size_t i = 0; i < nr; i++) {
 		if (!isfinite(rate_per_thread(&rows[i])))
@@ -338,7 +369,7 @@ static void print_members(const char *title, const struct result *hosts_of,
 	for (size_t i = 0; i < array_size(heads); i++)
 		table_cell(&t, "%s", heads[i]);
 	for (size_t i = 0; i < nr; i++) {
-		if (!is_shown(&rows[i], nr, rates, nr_rates))
+		if (!is_shown(&selection, &rows[i]))
 			continue;
 		add_member(&t, &m, &rows[i]);
 		shown++;
@@ -347,8 +378,7 @@ static void print_members(const char *title, const struct result *hosts_of,
 		g->name, hosts_of && nr > 1 ? "; < percent: against the median" : "");
 	table_print(&t, out, 4);
 	if (shown < nr)
-		fprintf(out, "    and %zu more, faster and without errors: see result.json\n",
-			nr - shown);
+		fprintf(out, "    and %zu more that are not slower: see result.json\n", nr - shown);
 }
 
 /* --- the group -------------------------------------------------------------------------------------- */

@@ -97,10 +97,11 @@ static void member_take(const struct host_sums *h, struct member_sums *m, struct
 static void warn_count(struct step_sums *s, const struct host_sums *h, const struct member_sums *m,
 		       uint64_t nr, const char *what)
 {
-	_cleanup_free_ char *label = step_label(s->plan, s->step), *text = NULL;
+	_cleanup_free_ char *label = NULL, *text = NULL;
 
 	if (!nr)
 		return;
+	label = step_label(s->plan, s->step);
 	text = xasprintf("%sjob '%s': %" PRIu64 " %s", label, m->work->job.name, nr, what);
 	result_warn(s->result, h->name, m->target, text);
 }
@@ -113,6 +114,8 @@ static void warn_member(struct step_sums *s, const struct host_sums *h, const st
 
 	for (unsigned dir = 0; dir < DIR_COUNT; dir++)
 		counts_merge(&sum, &t->dir[dir].counts);
+	if (!sum.errors && !sum.short_ios && !sum.unfinished_ios)
+		return;
 	errors = xasprintf("I/O errors%s%s", t->first_error ? "; first: " : "",
 			   t->first_error ? t->first_error : "");
 	unfinished = xasprintf("I/Os never completed; the oldest was %.3f s old",

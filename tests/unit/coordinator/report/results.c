@@ -342,3 +342,26 @@ void results_repeats(struct result *r)
 	}
 	summary_fill(r);
 }
+
+void results_many(struct result *r)
+{
+	enum { HOSTS = 200 };
+	char *names[HOSTS];
+	struct result_group *all;
+
+	for (size_t h = 0; h < HOSTS; h++)
+		names[h] = xasprintf("node%03zu", h);
+	fill_run(r, "many", (const char *const *)names, HOSTS);
+	all = add_step(r, "main", 1)->groups;
+	name_group(all, "all", HOSTS, S);
+	all->hosts = xcalloc(HOSTS, sizeof(*all));
+	all->nr_hosts = HOSTS;
+	for (size_t h = 0; h < HOSTS; h++) {
+		name_group(&all->hosts[h], names[h], 1, S);
+		set_direction(&all->hosts[h].dir[DIR_READ], h == 150 ? 500 : 1000, 4096, MS, S);
+		all->hosts[h].dir[DIR_READ].sum.counts.errors = h == 190;
+		set_total(&all->hosts[h]);
+		free(names[h]);
+	}
+	sum_hosts(all);
+}

@@ -13,5 +13,7 @@ void results_fleet(struct result *r);
 void results_lost(struct result *r);
 /* Two points, three repeats. */
 void results_repeats(struct result *r);
+/* 200 hosts that are all as fast but node150, which has half of it; node190 has an error. */
+void results_many(struct result *r);
 
 #endif

@@ -114,6 +114,23 @@ Test(golden, every_report_is_printable_and_fits)
 	}
 }
 
+/* Of many hosts the slow ones are shown, and the one that lags is among them. */
+Test(golden, a_long_table_shows_its_slow_end)
+{
+	_cleanup_free_ char *text = print(results_many, "text");
+	const char *table = strstr(text, "hosts of group 'all'");
+	size_t rows = 0;
+
+	cr_assert_not_null(table);
+	for (const char *p = table; (p = strstr(p, "\n    node")); p++)
+		rows++;
+	cr_expect_eq(rows, 17); /* the 16 slowest, and one with errors */
+	cr_expect_not_null(strstr(table, "< slowest: -50 %"));
+	cr_expect_not_null(strstr(table, "node150 "));
+	cr_expect_not_null(strstr(table, "node190 "));
+	cr_expect_not_null(strstr(table, "and 183 more that are not slower: see result.json"));
+}
+
 Test(golden, formats_have_names)
 {
 	_cleanup_free_ char *names = report_format_names();
