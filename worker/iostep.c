@@ -585,8 +585,7 @@ void iostep_finish(struct iostep *s, struct msg_done *ret)
 	if (!s->start_ns)
 		return;
 	tally_read(s->env->block, s->a->nr_members, now, false, &t);
-	tally_members(s->env->block, s->a->nr_members, s->start_ns, &ret->members,
-		      &ret->nr_members);
+	tally_members(s->env->block, s->a, s->start_ns, now, &ret->members, &ret->nr_members);
 	tally_rows(&t, NULL, &ret->rows, &ret->nr_rows);
 	share_io_wq(s, &t, ret);
 	tally_fini(&t);

@@ -63,7 +63,7 @@ void sampler_salvage(struct sampler *s, const struct assignment *a, uint64_t sta
 {
 	take(s, now_ns, -1, true, ret_rest);
 	*ret = (struct msg_done) { .samples = s->sequence };
-	tally_members(s->block, s->nr_members, start_ns, &ret->members, &ret->nr_members);
+	tally_members(s->block, a, start_ns, now_ns, &ret->members, &ret->nr_members);
 	tally_rows(&s->before, NULL, &ret->rows, &ret->nr_rows);
 	tally_stuck(s->block, a, now_ns, &ret->stuck, &ret->nr_stuck);
 }

@@ -432,8 +432,11 @@ static void on_child_armed(struct session *s, struct session_actions *out)
 	actions_add(out, ACTION_TO_OWNER, &s->owner);
 }
 
-static void on_child_failed(struct session *s, struct session_actions *out)
+static void on_child_failed(struct session *s, const struct session_event *e,
+			    struct session_actions *out)
 {
+	for (size_t i = 0; i < e->message->failed.nr_reasons; i++)
+		actions_log(out, "refused: %s", e->message->failed.reasons[i].text);
 	if (s->stopped)
 		/* The owner asked for an end and gets one. */
 		actions_send(out, &s->owner,
@@ -465,7 +468,7 @@ static void on_from_child(struct session *s, const struct session_event *e,
 		on_child_armed(s, out);
 		return;
 	case MSG_FAILED:
-		on_child_failed(s, out);
+		on_child_failed(s, e, out);
 		break;
 	case MSG_DONE:
 		actions_add(out, ACTION_FINISH, &s->owner);

@@ -159,11 +159,22 @@ static void keep_max(uint64_t *to, uint64_t value)
 		*to = value;
 }
 
+/* The end of a thread's window. One that has not come to it is ended by its job's time, or by now. */
+static uint64_t window_end(const struct thread_stats *t, const struct job *job, uint64_t now_ns)
+{
+	uint64_t end = cell_get(&t->end_ns), begin = cell_get(&t->begin_ns);
+
+	if (end || !begin)
+		return end;
+	return job->runtime_ns && begin + job->runtime_ns < now_ns ? begin + job->runtime_ns
+								   : now_ns;
+}
+
 /* The instants of one thread; minima start at UINT64_MAX and are put right in the end. */
-static void add_instants(struct member_done *m, const struct thread_stats *t, uint64_t start_ns)
+static void add_instants(struct member_done *m, const struct thread_stats *t, uint64_t start_ns,
+			 uint64_t end)
 {
 	uint64_t first = cell_get(&t->first_io_ns), begin = cell_get(&t->begin_ns);
-	uint64_t end = cell_get(&t->end_ns);
 	uint64_t *const ends[DIR_COUNT] = {
 		[DIR_READ] = &m->read_end_ns,
 		[DIR_WRITE] = &m->write_end_ns,
@@ -185,10 +196,11 @@ static void add_instants(struct member_done *m, const struct thread_stats *t, ui
 			keep_max(ends[dir], since(start_ns, cell_get(&t->dir[dir].end_ns)));
 }
 
-static void add_thread(struct member_done *m, const struct thread_stats *t, uint64_t start_ns)
+static void add_thread(struct member_done *m, const struct thread_stats *t, uint64_t start_ns,
+		       uint64_t end_ns)
 {
 	m->threads++;
-	add_instants(m, t, start_ns);
+	add_instants(m, t, start_ns, end_ns);
 	m->cpu_usr_ns += cell_get(&t->cpu_usr_ns);
 	m->cpu_sys_ns += cell_get(&t->cpu_sys_ns);
 	m->ctx += cell_get(&t->ctx);
@@ -254,31 +266,32 @@ static char *errors_text(const struct error_sums *sums)
 	return text;
 }
 
-void tally_members(const struct stats_block *b, size_t nr_members, uint64_t start_ns,
-		   struct member_done **ret, size_t *ret_nr)
+void tally_members(const struct stats_block *b, const struct assignment *a, uint64_t start_ns,
+		   uint64_t now_ns, struct member_done **ret, size_t *ret_nr)
 {
-	struct member_done *members = xcalloc(nr_members ? nr_members : 1, sizeof(*members));
-	struct error_sums *errors = xcalloc(nr_members ? nr_members : 1, sizeof(*errors));
+	struct member_done *members = xcalloc(a->nr_members + 1, sizeof(*members));
+	struct error_sums *errors = xcalloc(a->nr_members + 1, sizeof(*errors));
 
-	for (size_t i = 0; i < nr_members; i++) {
+	for (size_t i = 0; i < a->nr_members; i++) {
 		members[i].member = i;
 		members[i].first_io_ns = members[i].begin_ns = members[i].all_end_ns = UINT64_MAX;
 	}
 	for (uint64_t i = 0; i < b->nr_threads; i++) {
 		const struct thread_stats *t = stats_thread(b, i);
 
-		if (t->member >= nr_members)
+		if (t->member >= a->nr_members)
 			continue;
-		add_thread(&members[t->member], t, start_ns);
+		add_thread(&members[t->member], t, start_ns,
+			   window_end(t, &a->members[t->member].job, now_ns));
 		add_errors(&errors[t->member], t);
 	}
-	for (size_t i = 0; i < nr_members; i++) {
+	for (size_t i = 0; i < a->nr_members; i++) {
 		put_minima_right(&members[i]);
 		members[i].first_error = errors_text(&errors[i]);
 	}
 	free(errors);
 	*ret = members;
-	*ret_nr = nr_members;
+	*ret_nr = a->nr_members;
 }
 
 void tally_stuck(const struct stats_block *b, const struct assignment *a, uint64_t now_ns,

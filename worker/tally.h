@@ -31,9 +31,10 @@ void tally_fini(struct tally *t);
  * rows with something in them. */
 void tally_rows(const struct tally *now, const struct tally *before, struct member_row **ret,
 		size_t *ret_nr);
-/* The members' totals without direction; io-wq's share of the CPU time is not in them. */
-void tally_members(const struct stats_block *b, size_t nr_members, uint64_t start_ns,
-		   struct member_done **ret, size_t *ret_nr);
+/* The members' totals without direction; io-wq's share of the CPU time is not in them. The window of a thread that
+ * hangs or died ends where its job's would have, or now. */
+void tally_members(const struct stats_block *b, const struct assignment *a, uint64_t start_ns,
+		   uint64_t now_ns, struct member_done **ret, size_t *ret_nr);
 /* The I/Os that are in flight, at most TALLY_MAX_STUCK of them. */
 enum { TALLY_MAX_STUCK = 256 };
 void tally_stuck(const struct stats_block *b, const struct assignment *a, uint64_t now_ns,
