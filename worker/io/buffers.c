@@ -6,8 +6,11 @@
 #include "worker/io/offsets.h"
 
 #include <errno.h>
+#include <linux/capability.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 enum { HUGE_FROM_BYTES = 4 << 20 }; /* smaller mappings gain nothing from huge pages */
@@ -56,6 +59,24 @@ uint64_t buffers_available(void)
 	if (f)
 		fclose(f);
 	return kib ? kib * 1024 : UINT64_MAX;
+}
+
+static bool has_ipc_lock(void)
+{
+	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct caps[_LINUX_CAPABILITY_U32S_3];
+
+	return syscall(SYS_capget, &head, caps) == 0 && caps[0].effective & 1u << CAP_IPC_LOCK;
+}
+
+bool buffers_may_lock(uint64_t bytes, uint64_t *ret_limit)
+{
+	struct rlimit memlock = { RLIM_INFINITY, RLIM_INFINITY };
+
+	getrlimit(RLIMIT_MEMLOCK, &memlock);
+	*ret_limit = memlock.rlim_cur;
+	return has_ipc_lock() || memlock.rlim_cur == RLIM_INFINITY ||
+	       bytes <= memlock.rlim_cur - memlock.rlim_cur / 4;
 }
 
 /* Where the stamps of each slot's writes go, and the constant half of them. */

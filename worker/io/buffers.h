@@ -46,6 +46,9 @@ struct buffers_spec {
 uint64_t buffers_need(const struct buffers_spec *spec);
 /* Bytes of memory that this host can give now, swap apart; UINT64_MAX where the kernel does not say. */
 uint64_t buffers_available(void);
+/* May this process keep so many bytes locked, as registered buffers are? Leaves a quarter of the limit to
+ * the rings, which count as well. *ret_limit: the limit, for messages. */
+bool buffers_may_lock(uint64_t bytes, uint64_t *ret_limit);
 /* Maps, faults in and fills them. */
 struct error *buffers_init(struct buffers *b, const struct buffers_spec *spec) _must_check_;
 void buffers_fini(struct buffers *b);

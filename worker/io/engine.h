@@ -41,6 +41,7 @@ struct engine_env {
 	unsigned depth;
 	uint32_t io_bytes; /* of every read and write */
 	const struct buffers *buffers;
+	bool locks_buffers; /* registers them where the engine can; the pool says it once for all threads */
 	uint64_t latency_ns; /* of a simulated target */
 	/* What was not had as wanted and is done without; the engine appends, the caller reports. */
 	struct error **warnings;

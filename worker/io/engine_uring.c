@@ -10,12 +10,10 @@
  * are delivered only in a wait: when the kernel flags such work, reap enters even though completions
  * are there already, so that none waits behind those that completed inline.
  */
-#include "common/base/units.h"
 #include "worker/io/engine.h"
 
 #include <errno.h>
 #include <liburing.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -247,31 +245,6 @@ static void take_over_rings(struct uring *ur)
 	ur->wait_arg.ts = (uint64_t)(uintptr_t)&ur->wait_time;
 }
 
-static void warn_unregistered(const struct engine_env *env, int error)
-{
-	char all[UNITS_TEXT], limit[UNITS_TEXT];
-	struct rlimit memlock = { 0 };
-
-	if (error != ENOMEM) {
-		error_append(env->warnings,
-			     error_new(ERR_IO,
-				       "buffers are not registered with io_uring: %s; going on "
-				       "without, at some cost of CPU",
-				       strerrordesc_np(error)));
-		return;
-	}
-	getrlimit(RLIMIT_MEMLOCK, &memlock);
-	units_human_bytes(all, (double)env->buffers->map_bytes);
-	units_human_bytes(limit, (double)memlock.rlim_cur);
-	error_append(
-		env->warnings,
-		error_new(ERR_NOMEM,
-			  "buffers (%s per thread) are not registered with io_uring: the limit "
-			  "of locked memory is %s; going on without, at some cost of CPU; raise "
-			  "it with ulimit -l or LimitMEMLOCK=",
-			  all, limit));
-}
-
 /* Buffers that one registered iovec takes: it is bounded, buffers are not cut. */
 static unsigned buffers_per_iovec(const struct buffers *b)
 {
@@ -286,6 +259,8 @@ static bool register_buffers(struct uring *ur, const struct engine_env *env)
 	_cleanup_free_ struct iovec *iovecs = xcalloc(nr_iovecs, sizeof(*iovecs));
 	int ret;
 
+	if (!env->locks_buffers)
+		return false;
 	for (unsigned i = 0; i < nr_iovecs; i++) {
 		unsigned here = nr - i * per < per ? nr - i * per : per;
 
@@ -294,7 +269,11 @@ static bool register_buffers(struct uring *ur, const struct engine_env *env)
 	}
 	ret = io_uring_register_buffers(&ur->ring, iovecs, nr_iovecs);
 	if (ret < 0)
-		warn_unregistered(env, -ret);
+		error_append(env->warnings,
+			     error_new(ERR_IO,
+				       "buffers are not registered with io_uring: %s; going on "
+				       "without, at some cost of CPU",
+				       strerrordesc_np(-ret)));
 	return ret == 0;
 }
 

@@ -22,8 +22,9 @@ struct pool {
 	struct stats_block *stats;
 	struct gate gate;
 	struct member *members;
-	size_t nr_members; /* that were created */
-	size_t nr_running; /* atomic */
+	size_t nr_members;           /* that were created */
+	size_t nr_running;           /* atomic */
+	bool crowded, locks_buffers; /* for the threads */
 	int done_fd;
 	struct error *warnings;
 };
@@ -80,31 +81,67 @@ static struct error *check_spec(const struct io_thread_spec *spec)
 	return NULL;
 }
 
-/* Would all buffers fit into memory? Asked before the first is mapped: the kernel would not say no, but
- * kill. */
-static struct error *check_memory(const struct io_thread_spec *specs, size_t nr)
+/* What all threads' buffers come to; UINT64_MAX bytes: more than 64 bits hold. */
+struct memory {
+	uint64_t nr, bytes;
+};
+
+static struct memory sum_buffers(const struct io_thread_spec *specs, size_t nr)
 {
-	uint64_t available = buffers_available(), bytes = 0, one;
-	char each[UNITS_TEXT], all[UNITS_TEXT], have[UNITS_TEXT];
-	unsigned long long nr_buffers = 0;
+	struct memory sum = { 0 };
 
 	for (size_t i = 0; i < nr; i++) {
 		struct buffers_spec b = thread_buffers_spec(&specs[i]);
 
-		one = buffers_need(&b);
-		if (__builtin_add_overflow(bytes, one, &bytes))
-			bytes = UINT64_MAX;
-		nr_buffers += (uint64_t)b.depth * ((unsigned)b.reads + (unsigned)b.writes);
+		if (__builtin_add_overflow(sum.bytes, buffers_need(&b), &sum.bytes))
+			sum.bytes = UINT64_MAX;
+		sum.nr += (uint64_t)b.depth * ((unsigned)b.reads + (unsigned)b.writes);
 	}
-	if (bytes <= available - available / 100 * MEMORY_RESERVE_PERCENT)
+	return sum;
+}
+
+/* Would all buffers fit into memory? Asked before the first is mapped: the kernel would not say no, but
+ * kill. */
+static struct error *check_memory(const struct io_thread_spec *specs, size_t nr)
+{
+	struct memory sum = sum_buffers(specs, nr);
+	uint64_t available = buffers_available();
+	char each[UNITS_TEXT], all[UNITS_TEXT], have[UNITS_TEXT];
+
+	if (sum.bytes <= available - available / 100 * MEMORY_RESERVE_PERCENT)
 		return NULL;
-	units_human_bytes(each, (double)bytes / (double)nr_buffers);
-	units_human_bytes(all, (double)bytes);
+	units_human_bytes(each, (double)sum.bytes / (double)sum.nr);
+	units_human_bytes(all, (double)sum.bytes);
 	units_human_bytes(have, (double)available);
 	return error_new(ERR_NOMEM,
 			 "%llu buffers of %s need %s, and %s are available; lower iodepth, numjobs "
 			 "or bs",
-			 nr_buffers, each, all, have);
+			 (unsigned long long)sum.nr, each, all, have);
+}
+
+/* All threads with registered buffers or none: they are compared with each other. */
+static bool may_lock_buffers(struct pool *pool, const struct io_thread_spec *specs, size_t nr)
+{
+	struct memory sum = sum_buffers(specs, nr);
+	char all[UNITS_TEXT], have[UNITS_TEXT];
+	bool uses_uring = false;
+	uint64_t limit;
+
+	for (size_t i = 0; i < nr; i++)
+		uses_uring |= !specs[i].simulated && specs[i].job->engine == ENGINE_IO_URING;
+	if (!uses_uring || buffers_may_lock(sum.bytes, &limit))
+		return true;
+	units_human_bytes(all, (double)sum.bytes);
+	units_human_bytes(have, (double)limit);
+	error_append(
+		&pool->warnings,
+		error_new(ERR_NOMEM,
+			  "buffers of %s are not registered with io_uring: at most three "
+			  "quarters of the limit of locked memory, %s, are used for them; going "
+			  "on without, at some cost of CPU; raise it with ulimit -l or "
+			  "LimitMEMLOCK=",
+			  all, have));
+	return false;
 }
 
 static struct error *check_all(const struct io_thread_spec *specs, size_t nr,
@@ -125,7 +162,7 @@ static struct error *check_all(const struct io_thread_spec *specs, size_t nr,
 }
 
 static void prepare_member(struct pool *pool, size_t i, const struct io_thread_spec *spec,
-			   uint64_t first_slot, bool crowded)
+			   uint64_t first_slot)
 {
 	struct thread_stats *t = stats_thread(pool->stats, i);
 	struct member *m = &pool->members[i];
@@ -139,7 +176,8 @@ static void prepare_member(struct pool *pool, size_t i, const struct io_thread_s
 		.slots = stats_slot(pool->stats, first_slot),
 		.block = pool->stats,
 		.gate = &pool->gate,
-		.crowded = crowded,
+		.crowded = pool->crowded,
+		.locks_buffers = pool->locks_buffers,
 	};
 	cell_set(&t->member, spec->member);
 	cell_set(&t->first_slot, first_slot);
@@ -157,14 +195,15 @@ static bool is_crowded(size_t nr)
 static struct error *create_threads(struct pool *pool, const struct io_thread_spec *specs,
 				    size_t nr)
 {
-	bool crowded = is_crowded(nr);
 	uint64_t first_slot = 0;
 
+	pool->crowded = is_crowded(nr);
+	pool->locks_buffers = may_lock_buffers(pool, specs, nr);
 	for (size_t i = 0; i < nr; i++) {
 		struct member *m = &pool->members[i];
 		int ret;
 
-		prepare_member(pool, i, &specs[i], first_slot, crowded);
+		prepare_member(pool, i, &specs[i], first_slot);
 		first_slot += specs[i].job->iodepth;
 		__atomic_add_fetch(&pool->nr_running, 1, __ATOMIC_RELAXED);
 		ret = pthread_create(&m->pthread, NULL, thread_main, m);

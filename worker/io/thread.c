@@ -99,6 +99,12 @@ struct error *thread_setup(struct io_thread *th)
 	prctl(PR_SET_TIMERSLACK, 1);
 	th->depth = thread_depth(&th->spec);
 	th->ops = engine_of(th->spec.job->engine, th->spec.simulated);
+	if (th->depth < th->spec.job->iodepth)
+		error_append(&th->warnings,
+			     error_new(ERR_CONFIG,
+				       "engine %s keeps one I/O in flight, whatever iodepth says "
+				       "(%llu); going on with one",
+				       th->ops->name, (unsigned long long)th->spec.job->iodepth));
 	th->loop = loop_choose(th->spec.job, th->ops, th->depth);
 	if (!allocate(th))
 		return error_new(ERR_NOMEM, "out of memory for an I/O thread");
@@ -115,6 +121,7 @@ struct error *thread_setup(struct io_thread *th)
 		.depth = th->depth,
 		.io_bytes = th->io_bytes,
 		.buffers = &th->buffers,
+		.locks_buffers = th->locks_buffers,
 		.latency_ns = th->spec.latency_ns,
 		.warnings = &th->warnings,
 	};

@@ -70,11 +70,12 @@ struct io_thread {
 	struct engine_env env;
 	struct gate *gate;
 	bool crowded; /* the pool has more threads than the host CPUs: never spin */
+	bool locks_buffers;
 	struct error *err, *warnings;
 };
 
-/* Cold, on the I/O thread: everything up to the gate. The caller has set spec, stats, slots, block, gate
- * and crowded. thread_fini, on the same thread, accepts a half-built one; err and warnings stay. */
+/* Cold, on the I/O thread: everything up to the gate. The caller has set spec, stats, slots, block, gate,
+ * crowded and locks_buffers. thread_fini, on the same thread, accepts a half-built one; err and warnings stay. */
 struct error *thread_setup(struct io_thread *th) _must_check_;
 void thread_fini(struct io_thread *th);
 /* From the gate's opening to the end. */
