@@ -157,7 +157,7 @@ hot_inline bool submit(struct io_thread *th, const struct variant v)
 		nr = 1;
 	th->offsets.fill(&th->offsets, th->cmds, nr);
 	nr_writes = prepare(th, nr, v);
-	ret = th->ops->submit(th->engine, th->cmds, nr, th->now_ns);
+	ret = th->submit(th->engine, th->cmds, nr, th->now_ns);
 	if (unlikely(ret < 0)) {
 		engine_failed(th, ret);
 		return false;
@@ -240,14 +240,14 @@ void loop_account(struct io_thread *th)
 	th->nr_done = 0;
 }
 
-hot_inline void count_batch(struct io_thread *th, uint64_t ios, enum direction dir)
+hot_inline void count_batch(struct io_thread *th, uint64_t ios, enum direction dir, uint64_t now_ns)
 {
 	const struct account *a = &th->account[dir];
 
 	cell_add(a->ios, ios);
 	cell_add(a->bytes, ios * th->io_bytes);
 	if (ios)
-		cell_set(&a->cells->end_ns, th->now_ns);
+		cell_set(&a->cells->end_ns, now_ns);
 }
 
 hot_inline void account(struct io_thread *th, unsigned nr, const struct variant v)
@@ -287,13 +287,13 @@ hot_inline void account(struct io_thread *th, unsigned nr, const struct variant 
 	}
 	th->nr_free = v.one && !nr_odd ? 1 : (unsigned)(free_slots - th->free_slots);
 	if (v.one && !nr_odd) {
-		count_batch(th, 1, (enum direction)nr_writes);
+		count_batch(th, 1, (enum direction)nr_writes, now_ns);
 		return;
 	}
 	if (v.mix != MIX_WRITE)
-		count_batch(th, nr - nr_odd - nr_writes, DIR_READ);
+		count_batch(th, nr - nr_odd - nr_writes, DIR_READ, now_ns);
 	if (v.mix != MIX_READ)
-		count_batch(th, nr_writes, DIR_WRITE);
+		count_batch(th, nr_writes, DIR_WRITE, now_ns);
 }
 
 /* More in flight than ever. */
@@ -318,7 +318,7 @@ hot_inline enum loop_exit loop(struct io_thread *th, const struct variant v)
 			note_depth(th, in_flight);
 		/* Waiting for more than there is would sleep for ever. */
 		min = th->reap_min < in_flight ? th->reap_min : in_flight;
-		ret = th->ops->reap(th->engine, th->done, v.one ? 1 : min, &th->now_ns);
+		ret = th->reap(th->engine, th->done, v.one ? 1 : min, &th->now_ns);
 		if (unlikely(ret < 0)) {
 			engine_failed(th, ret);
 			return LOOP_ERROR;

@@ -99,6 +99,8 @@ struct error *thread_setup(struct io_thread *th)
 	prctl(PR_SET_TIMERSLACK, 1);
 	th->depth = thread_depth(&th->spec);
 	th->ops = engine_of(th->spec.job->engine, th->spec.simulated);
+	th->submit = th->ops->submit;
+	th->reap = th->ops->reap;
 	if (th->depth < th->spec.job->iodepth)
 		error_append(&th->warnings,
 			     error_new(ERR_CONFIG,

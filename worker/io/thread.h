@@ -50,6 +50,9 @@ struct io_thread {
 	uint64_t budget;    /* I/Os that may still be submitted */
 	const struct engine_ops *ops;
 	void *engine;
+	int (*submit)(void *, const struct io_cmd *, unsigned,
+		      uint64_t); /* those of ops, one load nearer */
+	int (*reap)(void *, struct io_done *, unsigned, uint64_t *);
 	uint64_t writes_to_sync; /* writes until fsync is due */
 	const struct loop_ops *loop;
 	struct offsets offsets;
