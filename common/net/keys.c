@@ -10,6 +10,8 @@
 
 #define KEY_SUFFIX ".key"
 
+enum { KEY_FILE_MAX = 8192 };
+
 static void closedirp(DIR **dir)
 {
 	if (*dir)
@@ -86,13 +88,21 @@ struct error *keys_load_secret(const char *dir, const char *role, zcert_t **ret)
 	return NULL;
 }
 
-/* False when there is no such file or it holds no public key. */
+/* False when there is no such file or it holds no public key. Not zconfig_load, which leaks on a file that it
+ * cannot parse. */
 static bool load_public(const char *path, uint8_t ret[KEY_BYTES])
 {
-	_cleanup_(zconfig_destroy) zconfig_t *root =
-		access(path, R_OK) == 0 ? zconfig_load(path) : NULL;
-	const char *text = root ? zconfig_get(root, "/curve/public-key", NULL) : NULL;
+	_cleanup_(zconfig_destroy) zconfig_t *root = NULL;
+	char content[KEY_FILE_MAX];
+	FILE *f = fopen(path, "re");
+	size_t len = f ? fread(content, 1, sizeof(content) - 1, f) : 0;
+	const char *text;
 
+	if (f)
+		fclose(f);
+	content[len] = '\0';
+	root = len ? zconfig_str_load(content) : NULL;
+	text = root ? zconfig_get(root, "/curve/public-key", NULL) : NULL;
 	return text && strlen(text) == KEY_BYTES * 5 / 4 && zmq_z85_decode(ret, text);
 }
 
