@@ -172,12 +172,17 @@ void collector_lost(struct collector *c, size_t host, enum host_state state, uin
 	h->state = state;
 	/* 0 would say that it was not lost. */
 	h->lost_at_ns = after_start ? at_ns - c->run_start_ns : 1;
-	if (after_start)
-		text = xasprintf(
-			"%s %.3f s after the start; its samples up to then are in the result",
-			host_state_names[state], (double)h->lost_at_ns / 1e9);
-	else
+	if (!after_start)
 		text = xasprintf("%s before the first I/O", host_state_names[state]);
+	else if (c->is_running && !c->step.hosts[host].is_done)
+		text = xasprintf(
+			"%s %.3f s after the start; what its samples told of the step's first "
+			"%.3f s is in the result",
+			host_state_names[state], (double)h->lost_at_ns / 1e9,
+			(double)c->step.hosts[host].last_read_ns / 1e9);
+	else
+		text = xasprintf("%s %.3f s after the start", host_state_names[state],
+				 (double)h->lost_at_ns / 1e9);
 	result_warn(&c->result, h->name, NULL, text);
 }
 
