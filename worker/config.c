@@ -144,14 +144,3 @@ struct error *worker_config_finish(struct worker_config *c)
 			c->listen);
 	return NULL;
 }
-
-struct access_rules worker_config_rules(const struct worker_config *c, char *below)
-{
-	return (struct access_rules) {
-		.read = c->allow.read,
-		.nr_read = c->allow.nr_read,
-		.write = c->allow.write,
-		.nr_write = c->allow.nr_write,
-		.below = below,
-	};
-}

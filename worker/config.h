@@ -4,7 +4,6 @@
 #define SALVO_WORKER_CONFIG_H
 
 #include "common/schema/schema.h"
-#include "worker/host/rules.h"
 
 struct worker_allow {
 	char **read, **write;
@@ -43,7 +42,5 @@ struct error *worker_config_finish(struct worker_config *c) _must_check_;
 bool worker_config_is_tcp(const struct worker_config *c);
 /* The file system path of an ipc endpoint; NULL for TCP. Borrowed from the configuration. */
 const char *worker_config_ipc_path(const struct worker_config *c);
-/* The rules of `allow`; strings are borrowed from the configuration and from `below` (NULL for a daemon). */
-struct access_rules worker_config_rules(const struct worker_config *c, char *below);
 
 #endif

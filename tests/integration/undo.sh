@@ -71,6 +71,7 @@ undo_line() {
 	netns) remove_netns "$2" ;;
 	mount) umount "$2" 2>/dev/null || umount -l "$2" 2>/dev/null ;;
 	swap) swapoff "$2" 2>/dev/null ;;
+	frozen) fsfreeze -u "$2" 2>/dev/null ;;
 	unlink) rm -f "$2" ;;
 	setting) echo "$3" >"$2" ;;
 	tracing)
