@@ -241,7 +241,9 @@ void session_on_message(struct session *s, const struct session_event *e,
 			session_end(s, ENDING_ERROR, e->now_ns, out);
 	} else if (type == MSG_HELLO) {
 		on_hello(s, e, out);
-	} else if (type == MSG_PING) {
+	} else if (type == MSG_PING && (owner || !e->message->ping.last_pong_ns)) {
+		/* One that would renew a lease which is not here is answered below: its sender would
+		 * believe in a session that ended with the worker before this one. */
 		if (owner)
 			s->owner = *e->peer;
 		on_ping(s, e, out);
@@ -249,9 +251,11 @@ void session_on_message(struct session *s, const struct session_event *e,
 		on_owner_message(s, e, out);
 	} else if (!owner && type != MSG_ERROR) {
 		/* Meant for another session, or for the worker that ran here before. */
-		actions_error(out, e->peer, e->message->session, ERR_LOST,
-			      xasprintf("there is no session %016llx on this worker (any more)",
-					(unsigned long long)e->message->session));
+		actions_error(
+			out, e->peer, e->message->session, ERR_LOST,
+			xasprintf("there is no session %016llx on this worker (any more); was it "
+				  "restarted?",
+				  (unsigned long long)e->message->session));
 	}
 }
 

@@ -219,9 +219,11 @@ static uint64_t random_session(void)
 {
 	uint64_t session = 0;
 
-	while (session == 0)
+	while (session == 0) {
 		if (getrandom(&session, sizeof(session), 0) != (ssize_t)sizeof(session))
 			session = clock_mono_ns() ^ (uint64_t)getpid() << 32;
+		session >>= 1; /* so that those of many hosts can follow it */
+	}
 	return session;
 }
 

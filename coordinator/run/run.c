@@ -60,9 +60,16 @@ void run_enter(struct run *r, enum run_phase phase, uint64_t now_ns)
 	r->phase_ns = now_ns;
 }
 
+/* Each host has a session of its own: a worker that is named twice says BUSY, and does not take the messages of
+ * both links for those of one. */
+static uint64_t session_of(const struct run *r, size_t host)
+{
+	return r->o.session + host;
+}
+
 void run_send(struct run *r, size_t host, struct message *m)
 {
-	m->session = r->o.session;
+	m->session = session_of(r, host);
 	r->out.send(r->out.arg, host, m);
 }
 
@@ -73,7 +80,8 @@ void run_send_ping(struct run *r, size_t host, uint64_t now_ns)
 
 	m.ping.sequence = p->ping_sequence++;
 	m.ping.sent_ns = now_ns;
-	m.ping.last_pong_ns = p->last_pong_ns;
+	/* An observer has no lease to renew. */
+	m.ping.last_pong_ns = r->o.mode == MODE_OBSERVE ? 0 : p->last_pong_ns;
 	p->next_ping_ns = now_ns + PING_EVERY_NS;
 	run_send(r, host, &m);
 }
@@ -249,13 +257,21 @@ static void busy(struct run *r, size_t host, const struct msg_busy *b, uint64_t 
 {
 	const struct peer *p = &r->peers[host];
 
+	struct error *err;
+
 	if (p->state != PEER_GREETING)
 		return;
-	run_drop(r, host, HOST_LOST,
-		 error_new(ERR_BUSY, "host '%s': belongs to %s since %.0f s; wait, or ask them",
-			   p->name, b->owner ? b->owner : "another coordinator",
-			   (double)b->owned_for_ns / NS_PER_S),
-		 now_ns);
+	if (b->owner && streq(b->owner, r->o.owner))
+		err = error_new(ERR_USAGE,
+				"host '%s': is the same worker as another host of this run; name "
+				"each worker once",
+				p->name);
+	else
+		err = error_new(ERR_BUSY,
+				"host '%s': belongs to %s since %.0f s; wait, or ask them", p->name,
+				b->owner ? b->owner : "another coordinator",
+				(double)b->owned_for_ns / NS_PER_S);
+	run_drop(r, host, HOST_LOST, err, now_ns);
 }
 
 /* --- events --------------------------------------------------------------------------------------- */
@@ -337,7 +353,7 @@ static void dispatch(struct run *r, size_t host, struct message *m, uint64_t now
 
 void run_message(struct run *r, size_t host, struct message *m, uint64_t now_ns)
 {
-	bool ours = m->session == r->o.session || (m->type == MSG_ERROR && m->session == 0);
+	bool ours = m->session == session_of(r, host) || (m->type == MSG_ERROR && m->session == 0);
 	struct peer *p = &r->peers[host];
 	enum peer_state before = p->state;
 

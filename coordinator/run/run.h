@@ -64,7 +64,7 @@ struct run_options {
 	const struct plan *plan;     /* NULL with MODE_OBSERVE */
 	struct collector *collector; /* MODE_RUN only */
 	const struct fleet *fleet;
-	uint64_t session; /* random, not 0 */
+	uint64_t session; /* random, in 1..INT64_MAX: of the first host; the others' follow */
 	const char *version, *owner;
 };
 

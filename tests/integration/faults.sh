@@ -90,6 +90,18 @@ wait_for $((LEASE + 2)) idle "${devices[2]}" || fail "I/O of a killed worker goe
 worker_start 10.98.0.2 "${HOST_NS[2]}"
 wait_listening 10.98.0.2
 
+# --- a worker is restarted: its successor answers, but knows nothing of the run
+run_in_background "$T/restarted" --quiet
+kill -KILL "${WORKER_PID[10.98.0.2]}"
+wait_for 5 gone "${WORKER_PID[10.98.0.2]}"
+worker_start 10.98.0.2 "${HOST_NS[2]}"
+wait_for $((LEASE + 5)) gone "$RUN_PID" || fail "the coordinator takes the successor for its worker"
+wait "$RUN_PID"
+RC=$?
+expect_rc 3 "the run whose worker was restarted"
+expect_text "$T/err" "10\.98\.0\.2.*no session" "stderr"
+wait_for $((LEASE + 2)) idle "${devices[2]}" || fail "I/O of a killed worker goes on"
+
 # --- the coordinator is killed
 run_in_background "$T/orphan" --quiet
 witness_start orphan last "${devices[@]}"

@@ -130,6 +130,16 @@ Test(session, message_of_a_session_that_is_not_here_is_answered_and_changes_noth
 	}
 }
 
+Test(session, ping_that_would_renew_a_lease_that_is_not_here_is_told_so)
+{
+	from(&anna, 1000, ping(900)); /* of a session with the worker that ran here before */
+	cr_assert_str_eq(sent(MSG_ERROR)->error.code, "LOST");
+	cr_assert_null(sent(MSG_PONG));
+	from(&anna, 1000, ping(0)); /* an observer's */
+	cr_assert_null(sent(MSG_ERROR));
+	cr_assert_not_null(sent(MSG_PONG));
+}
+
 Test(session, an_error_is_never_answered_with_an_error)
 {
 	from(&bert, 0, (struct message) { .type = MSG_ERROR, .session = 99 });

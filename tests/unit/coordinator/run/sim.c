@@ -71,7 +71,7 @@ static bool is_dead(const struct sim *s, size_t host)
 
 static void reply(struct sim *s, size_t host, struct message m)
 {
-	m.session = SESSION;
+	m.session = SESSION + host;
 	post(s, TO_COORDINATOR, host, s->now_ns + s->workers[host].latency_ns)->m = m;
 }
 
@@ -87,9 +87,10 @@ static void on_hello(struct sim *s, size_t host, const struct message *m)
 
 	if (w->fault == SIM_MUTE)
 		return;
-	if (w->fault == SIM_BUSY && !m->hello.observe) {
+	if ((w->fault == SIM_BUSY || w->fault == SIM_TWICE) && !m->hello.observe) {
 		answer = (struct message) { .type = MSG_BUSY };
-		answer.busy.owner = xstrdup("somebody@else pid 1");
+		answer.busy.owner =
+			xstrdup(w->fault == SIM_TWICE ? m->hello.owner : "somebody@else pid 1");
 		answer.busy.owned_for_ns = 60 * NS_PER_S;
 		reply(s, host, answer);
 		return;

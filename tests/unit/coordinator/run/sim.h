@@ -11,6 +11,7 @@ enum sim_fault {
 	SIM_SOUND,
 	SIM_NO_LINK,      /* the link fails after a second */
 	SIM_BUSY,         /* belongs to somebody else */
+	SIM_TWICE,        /* belongs to this very run: another host of it is the same worker */
 	SIM_OLD_PROTOCOL, /* another major version */
 	SIM_MUTE,         /* the link is up, nothing answers */
 	SIM_REFUSES,      /* FAILED at PREPARE, two reasons */

@@ -126,6 +126,19 @@ Test(run, no_link)
 	check_refused(SIM_NO_LINK, ERR_UNREACHABLE, "host 'w1'", 10);
 }
 
+Test(run, one_worker_under_two_names)
+{
+	sim_init(&sim, 3, 1);
+	sim.workers[2].fault = SIM_TWICE;
+	go(MODE_RUN);
+	cr_assert(sim_has_error(&sim, ERR_USAGE, "host 'w2': is the same worker as another"));
+	cr_assert_eq(sim_exit_status(&sim), 2);
+	cr_assert_eq(sim.started, 0);
+	cr_assert_lt(seconds(), 1);
+	check_all_left();
+	sim_fini(&sim);
+}
+
 Test(run, busy)
 {
 	check_refused(SIM_BUSY, ERR_BUSY, "somebody@else", 10);
