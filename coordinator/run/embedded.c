@@ -3,6 +3,7 @@
 
 #include "common/base/str.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <ftw.h>
 #include <poll.h>
@@ -113,6 +114,7 @@ static struct error *spawn(struct embedded *e, const char *program)
 	sigset_t none, all;
 	int rc;
 
+	assert(program);
 	/* Neither our blocked signals nor the terminal's Ctrl-C: the coordinator decides what ends. */
 	sigemptyset(&none);
 	sigfillset(&all);

@@ -33,10 +33,11 @@ void step_begin(struct run *r, size_t step, uint64_t now_ns)
 		struct message m = { .type = MSG_PREPARE };
 		struct peer *p = &r->peers[i];
 
-		p->takes_part = work && peer_is_alive(p);
 		freep(&p->doing);
-		if (!p->takes_part)
+		p->takes_part = false;
+		if (!work || !peer_is_alive(p))
 			continue;
+		p->takes_part = true;
 		m.prepare = *work; /* lent for the length of the call */
 		m.prepare.probe = r->o.mode == MODE_PROBE;
 		peer_enter(p, PEER_PREPARING, now_ns);
