@@ -371,11 +371,13 @@ expect_near() {
 		fail "$1: $2 is not within $4 % of $3"
 }
 
-# littles_law FILE DEPTH: is IOPS x mean latency = depth x threads within 2 % in the group of every step? An I/O that
-# the window's edge cuts counts with all of its latency, so a stall of the machine just there breaks it in a short
-# run: tests run again before they call it a failure. A sanitizer makes the generator too slow for it to hold.
+# littles_law FILE DEPTH [WINDOW_NS]: is IOPS x mean latency = depth x threads within 2 % in the group of every
+# step? An I/O that the window's edge cuts counts with all of its latency, so a stall of the machine just there breaks
+# it in a short run: tests run again before they call it a failure. A sanitizer makes the generator too slow for it.
+# WINDOW_NS: the time in which I/O was submitted, where the run time holds an end_fsync besides.
 littles_law() {
-	local name iops mean threads in_flight rc=0
+	local name iops mean threads in_flight rc=0 per=.total.runtime_ns
+	[ -z "${3:-}" ] || per=$3
 	[ -z "${SALVO_SANITIZED:-}" ] || return 0
 	while read -r name iops mean threads; do
 		in_flight=$(calc "$iops * $mean / 1e9")
@@ -383,7 +385,7 @@ littles_law() {
 		echo "Little's law, $name: $in_flight in flight, not $((threads * $2))"
 		rc=1
 	done < <(jq -er '.results[] | .groups[0] |
-		"\(.name) \(.total.iops) \(.total.lat_ns.mean) \(.threads)"' "$1" || echo "none 0 0 1")
+		"\(.name) \(.total.ios / ('"$per"') * 1e9) \(.total.lat_ns.mean) \(.threads)"' "$1" || echo "none 0 0 1")
 	return $rc
 }
 

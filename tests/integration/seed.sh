@@ -25,5 +25,5 @@ for rw in randread randwrite; do
 		expect "$dir.iops, $jobs jobs" "$mean > 0"
 	done
 done
-off=$(littles_law "$R" 1)
+off=$(littles_law "$R" 1 300000000)
 [ "$(grep -c . <<<"$off")" -le 4 ] || fail "Little's law does not hold: $off"
