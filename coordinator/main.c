@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "common/base/streams.h"
 #include "coordinator/options.h"
 
 #include <errno.h>
@@ -31,8 +32,10 @@ static struct error *close_stdout(void)
 int main(int argc, char **argv)
 {
 	_cleanup_(options_fini) struct options opts;
-	struct error *errors = options_parse(argc, argv, &opts);
+	struct error *errors;
 
+	streams_occupy();
+	errors = options_parse(argc, argv, &opts);
 	if (errors)
 		return finish(errors);
 	if (opts.help)

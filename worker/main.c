@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "common/base/streams.h"
 #include "worker/agent.h"
 #include "worker/ioproc.h"
 #include "worker/options.h"
@@ -37,8 +38,10 @@ static void arrange_signals(const struct worker_options *o)
 int main(int argc, char **argv)
 {
 	struct worker_options o;
-	struct error *err = worker_options_parse(argc, argv, &o);
+	struct error *err;
 
+	streams_occupy();
+	err = worker_options_parse(argc, argv, &o);
 	if (err)
 		return complain(err);
 	switch (o.mode) {
