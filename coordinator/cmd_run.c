@@ -67,7 +67,7 @@ static void make_id(char id[ID_TEXT], time_t now)
 static struct error *set_up(struct job_run *j)
 {
 	const struct options *opts = j->opts;
-	_cleanup_free_ char *keys_dir = coordinator_keys_dir(opts->keys), *path = NULL;
+	_cleanup_free_ char *keys_dir = coordinator_keys_dir(opts->keys);
 	time_t now = time(NULL);
 	struct error *err;
 
@@ -79,9 +79,9 @@ static struct error *set_up(struct job_run *j)
 		err = channel_keys_load(keys_dir, opts->insecure, &j->plan->hosts, &j->keys);
 	if (err)
 		return err;
-	path = opts->output ? xstrdup(opts->output)
-			    : result_dir_default_path(j->scenario->name, now);
-	return result_dir_create(path, &j->dir);
+	if (opts->output)
+		return result_dir_create(opts->output, &j->dir);
+	return result_dir_create_default(j->scenario->name, now, &j->dir);
 }
 
 /* --- while it runs -------------------------------------------------------------------------------- */
@@ -170,6 +170,7 @@ static void check_overlap(struct job_run *j)
 static void finish(struct job_run *j, const struct run *run, const char *started, FILE *out)
 {
 	const struct result *result;
+	struct error *err;
 	char ended[TIME_TEXT];
 	int status;
 
@@ -180,10 +181,12 @@ static void finish(struct job_run *j, const struct run *run, const char *started
 	status =
 		exit_status_worst(error_exit_status(run_errors(run)), error_exit_status(j->errors));
 	result = collector_finish(j->collector, run_status(run), status, started, ended);
-	error_append(&j->errors, result_dir_finish(j->dir, result));
+	err = result_dir_finish(j->dir, result);
+	if (j->progress && result_dir_is_used(j->dir))
+		progress_say(j->progress, "kept%s in %s", err ? " as far as possible" : "",
+			     result_dir_path(j->dir));
+	error_append(&j->errors, err);
 	error_append(&j->errors, report(j, result, out));
-	if (j->progress)
-		progress_say(j->progress, "kept in %s", result_dir_path(j->dir));
 }
 
 struct error *cmd_run(const struct options *opts, FILE *out)

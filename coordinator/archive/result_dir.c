@@ -8,10 +8,12 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 static const char DEFAULT_PARENT[] = "./salvo-results";
+enum { MAX_SAME_NAME = 1000 }; /* runs of one name that begin in the same second */
 
 struct result_dir {
 	char *path; /* NULL: nothing is kept */
@@ -19,9 +21,10 @@ struct result_dir {
 	int samples_fd; /* -1: not begun, or given up after an error */
 	bool is_used;   /* something was written: it stays */
 	bool was_made;  /* it did not exist before */
+	bool made_parent;
 };
 
-char *result_dir_default_path(const char *name, time_t now)
+static char *default_path(const char *name, time_t now)
 {
 	_cleanup_free_ char *safe = xstrdup(name);
 	struct tm utc;
@@ -84,32 +87,70 @@ static struct error *check_writable(const char *path, int fd)
 	return NULL;
 }
 
-struct error *result_dir_create(const char *path, struct result_dir **ret)
+/* Two runs that were given one empty folder: the second is refused. Where nothing can be locked, nothing is. */
+static struct error *lock(const char *path, int fd)
 {
-	_cleanup_(result_dir_destroy) struct result_dir *dir = xcalloc(1, sizeof(*dir));
+	if (flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+		return NULL;
+	return error_new(ERR_USAGE, "%s: another run is using it; name another folder", path);
+}
+
+static struct error *take_over(struct result_dir *dir)
+{
 	struct error *err;
 
-	dir->fd = dir->samples_fd = -1;
-	if (!path) {
-		*ret = take_ptr(dir);
-		return NULL;
-	}
-	if (str_starts(path, DEFAULT_PARENT) && mkdir(DEFAULT_PARENT, 0777) < 0 && errno != EEXIST)
-		return path_error(DEFAULT_PARENT, errno);
-	dir->path = xstrdup(path);
-	dir->was_made = mkdir(path, 0777) == 0;
-	if (!dir->was_made && errno != EEXIST)
-		return path_error(path, errno);
-	dir->fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	dir->fd = open(dir->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (dir->fd < 0)
-		return path_error(path, errno);
-	err = dir->was_made ? NULL : check_empty(path, dir->fd);
+		return path_error(dir->path, errno);
+	err = lock(dir->path, dir->fd);
 	if (!err)
-		err = check_writable(path, dir->fd);
-	if (err)
-		return err;
-	*ret = take_ptr(dir);
-	return NULL;
+		err = check_empty(dir->path, dir->fd);
+	return err ? err : check_writable(dir->path, dir->fd);
+}
+
+static struct result_dir *result_dir_new(const char *path)
+{
+	struct result_dir *dir = xcalloc(1, sizeof(*dir));
+
+	dir->fd = dir->samples_fd = -1;
+	dir->path = path ? xstrdup(path) : NULL;
+	return dir;
+}
+
+struct error *result_dir_create(const char *path, struct result_dir **ret)
+{
+	_cleanup_(result_dir_destroy) struct result_dir *dir = result_dir_new(path);
+	struct error *err = NULL;
+
+	if (path) {
+		dir->was_made = mkdir(path, 0777) == 0;
+		err = dir->was_made || errno == EEXIST ? take_over(dir) : path_error(path, errno);
+	}
+	if (!err)
+		*ret = take_ptr(dir);
+	return err;
+}
+
+struct error *result_dir_create_default(const char *name, time_t now, struct result_dir **ret)
+{
+	_cleanup_free_ char *path = default_path(name, now);
+	_cleanup_(result_dir_destroy) struct result_dir *dir = result_dir_new(path);
+	struct error *err;
+
+	dir->made_parent = mkdir(DEFAULT_PARENT, 0777) == 0;
+	if (!dir->made_parent && errno != EEXIST)
+		return path_error(DEFAULT_PARENT, errno);
+	for (int nr = 2; mkdir(dir->path, 0777) < 0; nr++) {
+		if (errno != EEXIST || nr > MAX_SAME_NAME)
+			return path_error(dir->path, errno);
+		free(dir->path);
+		dir->path = xasprintf("%s-%d", path, nr);
+	}
+	dir->was_made = true;
+	err = take_over(dir);
+	if (!err)
+		*ret = take_ptr(dir);
+	return err;
 }
 
 void result_dir_destroy(struct result_dir **self_p)
@@ -118,10 +159,12 @@ void result_dir_destroy(struct result_dir **self_p)
 
 	if (!dir)
 		return;
-	closep(&dir->samples_fd);
-	closep(&dir->fd);
 	if (dir->was_made && !dir->is_used)
 		rmdir(dir->path);
+	if (dir->made_parent && !dir->is_used)
+		rmdir(DEFAULT_PARENT); /* stays when another run has put something there */
+	closep(&dir->samples_fd);
+	closep(&dir->fd);
 	free(dir->path);
 	free(dir);
 }
@@ -129,6 +172,11 @@ void result_dir_destroy(struct result_dir **self_p)
 const char *result_dir_path(const struct result_dir *dir)
 {
 	return dir->path;
+}
+
+bool result_dir_is_used(const struct result_dir *dir)
+{
+	return dir->is_used;
 }
 
 static struct error *write_error(const struct result_dir *dir, const char *name, int errnum)

@@ -18,14 +18,18 @@
 
 struct result_dir;
 
-/* "./salvo-results/NAME-20260131T235959Z"; what is not [A-Za-z0-9._-] in the name becomes '_'. */
-char *result_dir_default_path(const char *name, time_t now) _returns_nonnull_;
-/* Makes the directory: its parent must exist (of a default path, ./salvo-results is made), itself not, or
- * be empty. To be called before any I/O; ERR_USAGE or ERR_OUTPUT says what is in the way. Path NULL:
- * nothing is kept (--no-archive), and every call below succeeds. */
+/* Makes the directory: its parent must exist, itself not, or be empty and in no other run's hands. To be
+ * called before any I/O; ERR_USAGE or ERR_OUTPUT says what is in the way. Path NULL: nothing is kept
+ * (--no-archive), and every call below succeeds. */
 struct error *result_dir_create(const char *path, struct result_dir **ret) _must_check_;
+/* The same with "./salvo-results/NAME-20260131T235959Z", or -2, -3, ... behind it when that is taken. What is
+ * not [A-Za-z0-9._-] in the name becomes '_'; ./salvo-results is made when it is not there. */
+struct error *result_dir_create_default(const char *name, time_t now,
+					struct result_dir **ret) _must_check_;
 /* The directory's path as it was given; NULL when nothing is kept. */
 const char *result_dir_path(const struct result_dir *dir);
+/* Was anything written to it? */
+bool result_dir_is_used(const struct result_dir *dir);
 /* scenario.yaml as resolved. */
 struct error *result_dir_write_scenario(struct result_dir *dir, const char *yaml) _must_check_;
 /* Starts samples.msgpack with its header: hosts, interval, steps. Once, before the first step. */
@@ -41,7 +45,7 @@ struct error *result_dir_append_sample(struct result_dir *dir, size_t step, size
 				       size_t len) _must_check_;
 /* Writes result.json and report.txt and syncs everything; each file appears complete or not at all. */
 struct error *result_dir_finish(struct result_dir *dir, const struct result *r) _must_check_;
-/* Closes it; files stay. A directory in which nothing was written is removed again. */
+/* Closes it; files stay. Directories that were made and in which nothing was written are removed again. */
 void result_dir_destroy(struct result_dir **self_p);
 
 #endif

@@ -60,3 +60,41 @@ refuse_text "$T/err" $'\033' "progress without a terminal"
 salvo_run 20 run "$folder/scenario.yaml" --output "$T/again" --quiet
 expect_rc 0 "the resolved scenario"
 [ ! -s "$T/err" ] || expect_text "$T/err" "warning" "stderr with --quiet"
+
+# A refused run leaves nothing, not even the folder of the default folders.
+mkdir refused
+cd refused || exit 1
+salvo_run 20 run "$T/s.yaml" --set targets.scratch.file=../outside.dat
+expect_rc 3 "a file outside of the current folder"
+expect_eq "files after a refused run" "$(ls -A)" ""
+cd ..
+
+# Two runs of one name in the same second have a folder each.
+for i in 1 2; do
+	"$SALVO" run "$T/s.yaml" --set jobs[0].rw=read --set targets.scratch.file=pair$i.dat --set name=pair --quiet \
+		>/dev/null 2>"$T/err" </dev/null &
+	pids[i]=$!
+	note pid "${pids[i]}" "$("$LIB_DIR/undo.sh" --born "${pids[i]}")"
+done
+for i in 1 2; do
+	wait "${pids[i]}"
+	RC=$?
+	expect_rc 0 "run $i of two at once"
+done
+expect_eq "results of two runs at once" "$(ls -d salvo-results/pair-*/result.json | wc -l)" 2
+
+# stdout, stderr or both closed: nothing else is taken for them, and a lost report is an error.
+"$SALVO" run "$T/s.yaml" --output "$T/closed1" --quiet </dev/null >&- 2>"$T/err"
+RC=$?
+expect_rc 1 "without a stdout"
+expect_text "$T/err" "report" "stderr without a stdout"
+"$SALVO" run "$T/s.yaml" --output "$T/closed2" </dev/null >"$T/out" 2>&-
+RC=$?
+expect_rc 0 "without a stderr"
+expect_eq "the report without a stderr" "$(md5sum <"$T/out")" "$(md5sum <"$T/closed2/report.txt")"
+"$SALVO" run "$T/s.yaml" --output "$T/closed3" <&- >&- 2>&-
+RC=$?
+expect_rc 1 "without all three"
+for i in 1 2 3; do
+	expect_eq "status of run $i" "$(json "$T/closed$i/result.json" .run.status)" complete
+done

@@ -84,15 +84,40 @@ Test(result_dir, nothing_is_left_of_a_run_that_never_began)
 	cr_expect_eq(access("new", F_OK), -1);
 }
 
-Test(result_dir, default_path_has_a_safe_name)
+Test(result_dir, an_empty_folder_serves_one_run_at_a_time)
 {
-	_cleanup_free_ char *path = result_dir_default_path("../a b/\x1b", 1769860799);
 	struct result_dir *dir = NULL;
 
-	cr_expect_str_eq(path, "./salvo-results/_._a_b__-20260131T115959Z");
-	cr_assert_null(result_dir_create(path, &dir));
-	cr_expect_eq(access(path, F_OK), 0);
+	cr_assert_null(result_dir_create("out", &dir));
+	expect_refused("out", ERR_USAGE, "out: another run is using it");
+	cr_expect_eq(access("out", F_OK), 0, "the first one's");
 	result_dir_destroy(&dir);
+}
+
+Test(result_dir, default_path_has_a_safe_name)
+{
+	static const char want[] = "./salvo-results/_._a_b__-20260131T115959Z";
+	struct result_dir *dir = NULL;
+
+	cr_assert_null(result_dir_create_default("../a b/\x1b", 1769860799, &dir));
+	cr_expect_str_eq(result_dir_path(dir), want);
+	cr_expect_eq(access(want, F_OK), 0);
+	result_dir_destroy(&dir);
+	cr_expect_eq(access("salvo-results", F_OK), -1, "no empty folder stays");
+}
+
+Test(result_dir, default_paths_of_one_second_differ)
+{
+	struct result_dir *a = NULL, *b = NULL;
+
+	cr_assert_null(result_dir_create_default("x", 1769860799, &a));
+	cr_assert_null(result_dir_create_default("x", 1769860799, &b));
+	cr_expect_str_eq(result_dir_path(b), "./salvo-results/x-20260131T115959Z-2");
+	cr_assert_null(result_dir_write_scenario(b, "name: x\n"));
+	result_dir_destroy(&a);
+	cr_expect_eq(access("salvo-results/x-20260131T115959Z", F_OK), -1);
+	result_dir_destroy(&b);
+	cr_expect_eq(access("salvo-results/x-20260131T115959Z-2/scenario.yaml", F_OK), 0);
 }
 
 Test(result_dir, without_a_path_nothing_is_kept)
