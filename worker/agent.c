@@ -33,7 +33,7 @@ enum { RECEIVE_BATCH = 64 };
 struct agent {
 	const struct worker_config *config;
 	struct msg_welcome welcome;
-	struct io_setup setup; /* texts are borrowed from the configuration; `below` is owned */
+	struct io_setup setup; /* borrows from the configuration; `below` is owned */
 	struct endpoint *endpoint;
 	struct session *session;
 	zloop_t *loop;
@@ -505,27 +505,6 @@ static void agent_fini(struct agent *a)
 	free(a->setup.below);
 }
 
-static struct error *make_setup(struct agent *a)
-{
-	const struct worker_config *c = a->config;
-
-	a->setup = (struct io_setup) {
-		.read = c->allow.read,
-		.nr_read = c->allow.nr_read,
-		.write = c->allow.write,
-		.nr_write = c->allow.nr_write,
-		.state = c->state,
-		.threads = c->limits.threads,
-		.memory = c->limits.memory,
-	};
-	if (!c->embedded)
-		return NULL;
-	a->setup.below = getcwd(NULL, 0);
-	return a->setup.below ? NULL
-			      : error_new(ERR_CONFIG, "the current folder cannot be found: %s",
-					  strerror(errno));
-}
-
 static void make_welcome(struct agent *a)
 {
 	char name[HOST_NAME_MAX + 1] = "";
@@ -552,7 +531,7 @@ static struct error *make_descriptors(struct agent *a)
 
 static struct error *begin(struct agent *a)
 {
-	struct error *err = make_setup(a);
+	struct error *err = io_setup_make(a->config, &a->setup);
 
 	make_welcome(a);
 	if (!err)
@@ -596,5 +575,7 @@ struct error *agent_run(const struct worker_config *c)
 	}
 	agent_fini(&a);
 	statedir_unlock(&lock);
+	if (c->embedded)
+		rmdir(c->state); /* its coordinator's folder: who may have died, and can do it no more */
 	return err;
 }

@@ -30,6 +30,25 @@ const struct schema io_setup_schema = {
 };
 /* clang-format on */
 
+struct error *io_setup_make(const struct worker_config *c, struct io_setup *ret)
+{
+	*ret = (struct io_setup) {
+		.read = c->allow.read,
+		.nr_read = c->allow.nr_read,
+		.write = c->allow.write,
+		.nr_write = c->allow.nr_write,
+		.state = c->state,
+		.threads = c->limits.threads,
+		.memory = c->limits.memory,
+	};
+	if (!c->embedded)
+		return NULL;
+	ret->below = getcwd(NULL, 0);
+	return ret->below ? NULL
+			  : error_new(ERR_CONFIG, "the current folder cannot be found: %s",
+				      strerror(errno));
+}
+
 /* The child's descriptors come from dup2 in the child; all others are closed there, marked or not. */
 static int spawn(int pair_fd, int stats_fd, pid_t *ret)
 {

@@ -11,6 +11,7 @@
 #define SALVO_WORKER_CHILD_H
 
 #include "common/schema/schema.h"
+#include "worker/config.h"
 #include "worker/control_pair.h"
 #include "worker/io/stats.h"
 
@@ -27,6 +28,8 @@ struct io_setup {
 	uint64_t threads, memory; /* limits of one step */
 };
 extern const struct schema io_setup_schema;
+/* Lists and texts are borrowed from the configuration, but for `below`, which is the caller's to free. */
+struct error *io_setup_make(const struct worker_config *c, struct io_setup *ret) _must_check_;
 
 struct child {
 	pid_t pid;

@@ -17,6 +17,9 @@
 #define START_MIN_AHEAD_NS (2 * NS_PER_MS)
 #define START_MAX_AHEAD_NS (3600 * NS_PER_S)
 
+/* Threads stop so much or less before the lease's end. */
+#define LEASE_NEAR_NS (50 * NS_PER_MS)
+
 /* CPU time of the process without its supervisor. */
 struct cpu_reading {
 	uint64_t usr_ns, sys_ns;
@@ -40,79 +43,7 @@ struct iostep {
 	bool stopped;
 };
 
-/* --- targets held over steps ---------------------------------------------------------------------- */
-
-static bool same_text(const char *a, const char *b)
-{
-	return a && b ? streq(a, b) : a == b;
-}
-
-static bool same_target(const struct work_target *a, const struct work_target *b)
-{
-	return a->kind == b->kind && same_text(a->path, b->path) && a->size == b->size &&
-	       a->latency_ns == b->latency_ns && a->reads == b->reads && a->writes == b->writes &&
-	       a->destroy == b->destroy && same_text(a->destroy_uuid, b->destroy_uuid);
-}
-
-static void held_fini(struct held_target *h)
-{
-	target_close(&h->open);
-	free(h->spec.name);
-	free(h->spec.path);
-	free(h->spec.destroy_uuid);
-}
-
-static void hold(struct io_env *env, const struct work_target *spec, struct open_target *open)
-{
-	struct held_target h = { .spec = *spec, .open = open };
-
-	h.spec.name = xstrdup(spec->name);
-	h.spec.path = spec->path ? xstrdup(spec->path) : NULL;
-	h.spec.destroy_uuid = spec->destroy_uuid ? xstrdup(spec->destroy_uuid) : NULL;
-	env->held = xrealloc(env->held, env->nr_held + 1, sizeof(*env->held));
-	env->held[env->nr_held++] = h;
-}
-
-static struct open_target *find_held(const struct io_env *env, const struct work_target *spec)
-{
-	for (size_t i = 0; i < env->nr_held; i++)
-		if (same_target(&env->held[i].spec, spec))
-			return env->held[i].open;
-	return NULL;
-}
-
-static bool is_wanted(const struct assignment *a, const struct work_target *spec)
-{
-	for (size_t i = 0; i < a->nr_targets; i++)
-		if (same_target(&a->targets[i], spec))
-			return true;
-	return false;
-}
-
-/* Closed before anything is opened: the same device may be wanted in another way. */
-static void close_unwanted(struct io_env *env, const struct assignment *a)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < env->nr_held; i++) {
-		if (is_wanted(a, &env->held[i].spec))
-			env->held[kept++] = env->held[i];
-		else
-			held_fini(&env->held[i]);
-	}
-	env->nr_held = kept;
-}
-
-static void let_go(struct io_env *env, const struct open_target *open)
-{
-	for (size_t i = 0; i < env->nr_held; i++) {
-		if (env->held[i].open != open)
-			continue;
-		held_fini(&env->held[i]);
-		env->held[i] = env->held[--env->nr_held];
-		return;
-	}
-}
+/* --- environment ---------------------------------------------------------------------------------- */
 
 void io_env_setup(struct io_env *env, const struct io_setup *setup)
 {
@@ -128,9 +59,7 @@ void io_env_setup(struct io_env *env, const struct io_setup *setup)
 
 void io_env_fini(struct io_env *env)
 {
-	for (size_t i = 0; i < env->nr_held; i++)
-		held_fini(&env->held[i]);
-	free(env->held);
+	held_targets_fini(&env->held);
 	if (env->block)
 		munmap(env->block, env->block_bytes);
 	closep(&env->stats_fd);
@@ -145,7 +74,7 @@ static struct error *open_one(struct iostep *s, size_t i)
 	const struct work_target *spec = &s->a->targets[i];
 	struct error *err = NULL;
 
-	s->targets[i] = s->a->probe ? NULL : find_held(s->env, spec);
+	s->targets[i] = s->a->probe ? NULL : held_targets_find(&s->env->held, spec);
 	if (s->targets[i] && spec->writes)
 		err = target_recheck(s->targets[i]);
 	if (!s->targets[i]) {
@@ -153,7 +82,7 @@ static struct error *open_one(struct iostep *s, size_t i)
 		if (!err)
 			err = target_open(spec, i, &s->env->rules, s->a->probe, &s->targets[i]);
 		if (!err && !s->a->probe)
-			hold(s->env, spec, s->targets[i]);
+			held_targets_add(&s->env->held, spec, s->targets[i]);
 	}
 	if (err)
 		return error_context(err, "target '%s'", spec->name);
@@ -166,7 +95,7 @@ static struct error *open_targets(struct iostep *s)
 {
 	struct error *errs = NULL;
 
-	close_unwanted(s->env, s->a);
+	held_targets_keep(&s->env->held, s->a);
 	for (size_t i = 0; i < s->a->nr_targets; i++)
 		error_append(&errs, open_one(s, i));
 	return errs;
@@ -469,7 +398,7 @@ void iostep_release_idle(struct iostep *s)
 
 		if (!t || is_at_work(s, t))
 			continue;
-		let_go(s->env, t);
+		held_targets_close(&s->env->held, t);
 		for (size_t k = i; k < s->a->nr_targets; k++)
 			if (s->targets[k] == t)
 				s->targets[k] = NULL;
@@ -579,12 +508,15 @@ void iostep_finish(struct iostep *s, struct msg_done *ret)
 	*ret = (struct msg_done) { .stopped = s->stopped };
 	if (!s->pool)
 		return;
+	/* A lease that is renewed ends seconds ahead. */
+	if (cell_get(&s->env->block->deadline_ns) < now + LEASE_NEAR_NS)
+		ret->stopped = true;
 	ret->warning = step_warning(s);
 	pool_destroy(&s->pool);
 	device_differences(s, ret);
 	if (!s->start_ns)
 		return;
-	tally_read(s->env->block, s->a->nr_members, now, false, &t);
+	tally_read(s->env->block, s->a->nr_members, now, 0, &t);
 	tally_members(s->env->block, s->a, s->start_ns, now, &ret->members, &ret->nr_members);
 	tally_rows(&t, NULL, &ret->rows, &ret->nr_rows);
 	share_io_wq(s, &t, ret);

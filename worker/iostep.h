@@ -10,13 +10,8 @@
 
 #include "common/net/message.h"
 #include "worker/child.h"
+#include "worker/held.h"
 #include "worker/host/target.h"
-
-/* Targets stay open, with their guards, from step to step while they are the same. */
-struct held_target {
-	struct work_target spec; /* owned copy of what it was opened for */
-	struct open_target *open;
-};
 
 struct io_env {
 	struct io_setup setup;
@@ -24,8 +19,7 @@ struct io_env {
 	int stats_fd;
 	struct stats_block *block;
 	size_t block_bytes;
-	struct held_target *held;
-	size_t nr_held;
+	struct held_targets held;
 	/* Called while a file is laid out; false: stop that. */
 	target_progress progress;
 	void *progress_arg;

@@ -21,12 +21,12 @@ void sampler_fini(struct sampler *s)
 	*s = (struct sampler) { 0 };
 }
 
-static void take(struct sampler *s, uint64_t now_ns, int64_t interval, bool unfinished,
+static void take(struct sampler *s, uint64_t now_ns, int64_t interval, unsigned flags,
 		 struct msg_sample *ret)
 {
 	struct tally now;
 
-	tally_read(s->block, s->nr_members, now_ns, unfinished, &now);
+	tally_read(s->block, s->nr_members, now_ns, flags, &now);
 	*ret = (struct msg_sample) {
 		.sequence = s->sequence,
 		.interval = interval,
@@ -44,12 +44,12 @@ static void take(struct sampler *s, uint64_t now_ns, int64_t interval, bool unfi
 
 void sampler_take(struct sampler *s, uint64_t now_ns, int64_t interval, struct msg_sample *ret)
 {
-	take(s, now_ns, interval, false, ret);
+	take(s, now_ns, interval, TALLY_LAT_ONLY, ret);
 }
 
 bool sampler_take_rest(struct sampler *s, uint64_t now_ns, struct msg_sample *ret)
 {
-	take(s, now_ns, -1, false, ret);
+	take(s, now_ns, -1, TALLY_LAT_ONLY, ret);
 	if (ret->nr_rows)
 		return true;
 	free(ret->rows);
@@ -61,7 +61,7 @@ bool sampler_take_rest(struct sampler *s, uint64_t now_ns, struct msg_sample *re
 void sampler_salvage(struct sampler *s, const struct assignment *a, uint64_t start_ns,
 		     uint64_t now_ns, struct msg_sample *ret_rest, struct msg_done *ret)
 {
-	take(s, now_ns, -1, true, ret_rest);
+	take(s, now_ns, -1, TALLY_UNFINISHED, ret_rest);
 	*ret = (struct msg_done) { .samples = s->sequence };
 	tally_members(s->block, a, start_ns, now_ns, &ret->members, &ret->nr_members);
 	tally_rows(&s->before, NULL, &ret->rows, &ret->nr_rows);

@@ -30,6 +30,19 @@ static bool has_counted(const struct direction_cells *cells)
 	return false;
 }
 
+static void read_direction(const struct thread_stats *t, enum direction dir, unsigned flags,
+			   struct direction_sum *to)
+{
+	if (!has_counted(&t->dir[dir]))
+		return;
+	if (!(flags & TALLY_LAT_ONLY)) {
+		stats_sum_direction(t, dir, to);
+		return;
+	}
+	counts_merge_cells(&to->counts, &t->dir[dir].counts);
+	hist_add_cells(&to->lat, &t->dir[dir].lat);
+}
+
 static void read_slots(const struct stats_block *b, const struct thread_stats *t, uint64_t now_ns,
 		       bool unfinished, struct member_sums *to, struct tally *all)
 {
@@ -51,7 +64,7 @@ static void read_slots(const struct stats_block *b, const struct thread_stats *t
 	}
 }
 
-void tally_read(const struct stats_block *b, size_t nr_members, uint64_t now_ns, bool unfinished,
+void tally_read(const struct stats_block *b, size_t nr_members, uint64_t now_ns, unsigned flags,
 		struct tally *ret)
 {
 	*ret = (struct tally) {
@@ -68,9 +81,8 @@ void tally_read(const struct stats_block *b, size_t nr_members, uint64_t now_ns,
 
 		ret->running += state == THREAD_RUNNING || state == THREAD_DRAINING;
 		for (int dir = 0; dir < DIR_COUNT; dir++)
-			if (has_counted(&t->dir[dir]))
-				stats_sum_direction(t, dir, &to->dir[dir]);
-		read_slots(b, t, now_ns, unfinished, to, ret);
+			read_direction(t, dir, flags, &to->dir[dir]);
+		read_slots(b, t, now_ns, flags & TALLY_UNFINISHED, to, ret);
 	}
 }
 

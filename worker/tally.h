@@ -22,8 +22,13 @@ struct tally {
 	uint64_t oldest_ns; /* age of the oldest I/O in flight; 0: none */
 };
 
-/* A reading at now_ns. `unfinished`: I/Os in flight count as never completed. */
-void tally_read(const struct stats_block *b, size_t nr_members, uint64_t now_ns, bool unfinished,
+enum tally_flags {
+	TALLY_LAT_ONLY =
+		1 << 0, /* of the latencies lat alone: a third of the memory that threads write */
+	TALLY_UNFINISHED = 1 << 1, /* I/Os in flight count as never completed */
+};
+/* A reading at now_ns. */
+void tally_read(const struct stats_block *b, size_t nr_members, uint64_t now_ns, unsigned flags,
 		struct tally *ret);
 void tally_fini(struct tally *t);
 

@@ -184,42 +184,50 @@ static void count_sample(struct worker_client *c, const struct msg_sample *sampl
 		add_row(c, &sample->rows[i]);
 }
 
+/* The next message of the session; of an earlier one there may still be some. */
 static struct message receive(struct worker_client *c)
 {
-	_cleanup_(zframe_destroy) zframe_t *frame = zframe_recv(c->dealer);
-	struct message m;
-	struct error *err;
+	for (;;) {
+		_cleanup_(zframe_destroy) zframe_t *frame = zframe_recv(c->dealer);
+		struct message m;
+		struct error *err;
 
-	cr_assert_not_null(frame, "nothing comes");
-	err = message_decode(zframe_data(frame), zframe_size(frame), &m);
-	cr_assert_null(err, "%s", err ? error_message(err) : "");
-	cr_assert_eq(m.session, c->session);
-	return m;
+		cr_assert_not_null(frame, "nothing comes");
+		err = message_decode(zframe_data(frame), zframe_size(frame), &m);
+		cr_assert_null(err, "%s", err ? error_message(err) : "");
+		if (m.session == c->session)
+			return m;
+		message_fini(&m);
+	}
 }
 
-struct message client_expect_past(struct worker_client *c, enum message_type skip,
-				  enum message_type type)
+static const char *reason_of(const struct message *m)
+{
+	return m->type == MSG_FAILED  ? m->failed.reasons[0].text
+	       : m->type == MSG_ERROR ? m->error.text
+				      : "";
+}
+
+struct message client_expect_either(struct worker_client *c, enum message_type type,
+				    enum message_type other)
 {
 	for (;;) {
 		struct message m = receive(c);
 
-		if (m.type == type)
+		if (m.type == type || m.type == other)
 			return m;
 		if (m.type == MSG_SAMPLE)
 			count_sample(c, &m.sample);
-		else if (m.type != skip)
+		else
 			cr_assert_eq(m.type, MSG_PONG, "%s where %s was expected: %s",
-				     message_name(m.type), message_name(type),
-				     m.type == MSG_FAILED  ? m.failed.reasons[0].text
-				     : m.type == MSG_ERROR ? m.error.text
-							   : "");
+				     message_name(m.type), message_name(type), reason_of(&m));
 		message_fini(&m);
 	}
 }
 
 struct message client_expect(struct worker_client *c, enum message_type type)
 {
-	return client_expect_past(c, MSG_COUNT, type);
+	return client_expect_either(c, type, type);
 }
 
 void client_hello(struct worker_client *c, uint64_t lease_ms, uint64_t grace_ms)

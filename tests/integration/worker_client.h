@@ -35,9 +35,8 @@ int run_worker(const struct worker_client *c, const char *const *args);
 void client_send(struct worker_client *c, struct message m);
 /* The next message but PONG and SAMPLE, which are counted; it must be of that type. Finish it with message_fini. */
 struct message client_expect(struct worker_client *c, enum message_type type);
-/* The same, and messages of the type `skip` may come before it. */
-struct message client_expect_past(struct worker_client *c, enum message_type skip,
-				  enum message_type type);
+struct message client_expect_either(struct worker_client *c, enum message_type type,
+				    enum message_type other);
 /* HELLO and WELCOME with a new session number. */
 void client_hello(struct worker_client *c, uint64_t lease_ms, uint64_t grace_ms);
 /* PREPARE of one member; see client_job. */

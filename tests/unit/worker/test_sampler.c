@@ -20,8 +20,8 @@ static void setup(void)
 	memset(b, 0, stats_block_bytes(THREADS, SLOTS));
 	stats_block_init(b, THREADS, SLOTS);
 	for (size_t i = 0; i < THREADS; i++) {
-		stats_thread(b, i)->member = i / 2;
-		stats_thread(b, i)->first_slot = 2 * i;
+		stats_thread(b, i)->member = i / 2ull;
+		stats_thread(b, i)->first_slot = 2ull * i;
 		stats_thread(b, i)->nr_slots = 2;
 		stats_thread(b, i)->state = THREAD_RUNNING;
 	}
@@ -153,7 +153,7 @@ Test(sampler, sum_of_samples_is_done_to_the_last_io)
 		}
 		rows_free(m.rows, m.nr_rows);
 	}
-	tally_read(b, MEMBERS, START + 5000, false, &all);
+	tally_read(b, MEMBERS, START + 5000, 0, &all);
 	for (size_t i = 0; i < MEMBERS * DIR_COUNT; i++) {
 		struct direction_sum *sum = &sums[i / DIR_COUNT][i % DIR_COUNT];
 		const struct direction_sum *total = &all.members[i / DIR_COUNT].dir[i % DIR_COUNT];
