@@ -47,7 +47,7 @@ struct agent {
 	size_t bytes_len;
 	struct message *message;
 	char *child_failed; /* it could not be started or mapped; told to the session after the actions */
-	bool over;
+	bool told_to_end, over;
 };
 
 static int on_pair(zloop_t *loop, zmq_pollitem_t *item, void *arg);
@@ -481,6 +481,10 @@ static int on_signal(_unused_ zloop_t *loop, _unused_ zmq_pollitem_t *item, void
 
 	if (read(a->signal_fd, &info, sizeof(info)) != (ssize_t)sizeof(info))
 		return 0;
+	/* A second signal is a person's impatience, the coordinator's death is not. */
+	if (a->told_to_end && info.ssi_signo == AGENT_ORPHANED)
+		return 0;
+	a->told_to_end = true;
 	log_info("told to end by signal %u", info.ssi_signo);
 	notify_manager("STOPPING=1");
 	event.now_ns = clock_mono_ns();
@@ -493,6 +497,8 @@ static int on_signal(_unused_ zloop_t *loop, _unused_ zmq_pollitem_t *item, void
 static void agent_fini(struct agent *a)
 {
 	forget_child(a);
+	if (a->config->embedded) /* nobody will read it */
+		graveyard_forget(&a->graveyard);
 	graveyard_fini(&a->graveyard);
 	session_destroy(&a->session);
 	zloop_destroy(&a->loop);
@@ -515,13 +521,20 @@ static void make_welcome(struct agent *a)
 	a->welcome.hostname = xstrdup(name);
 }
 
+void agent_signals(const struct worker_config *c, sigset_t *ret)
+{
+	sigemptyset(ret);
+	sigaddset(ret, SIGTERM);
+	sigaddset(ret, SIGINT);
+	if (c->embedded)
+		sigaddset(ret, AGENT_ORPHANED);
+}
+
 static struct error *make_descriptors(struct agent *a)
 {
 	sigset_t mask;
 
-	sigemptyset(&mask);
-	sigaddset(&mask, SIGTERM);
-	sigaddset(&mask, SIGINT);
+	agent_signals(a->config, &mask);
 	a->signal_fd = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
 	a->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	if (a->signal_fd < 0 || a->timer_fd < 0)

@@ -51,6 +51,12 @@ void graveyard_fini(struct graveyard *g)
 	*g = (struct graveyard) { 0 };
 }
 
+void graveyard_forget(const struct graveyard *g)
+{
+	for (size_t i = 0; i < g->nr; i++)
+		stuck_forget(g->state, &g->items[i].record);
+}
+
 static bool is_meant(size_t target, const struct stuck_io *ios, size_t nr_ios)
 {
 	for (size_t i = 0; i < nr_ios; i++)

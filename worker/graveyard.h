@@ -23,6 +23,8 @@ struct graveyard {
 /* Tells the session of what an earlier worker has left in the state folder. */
 void graveyard_init(struct graveyard *g, const char *state, struct session *s);
 void graveyard_fini(struct graveyard *g);
+/* Removes what it has written to the state folder. */
+void graveyard_forget(const struct graveyard *g);
 /* Takes the pidfd. The targets are those of the I/Os in flight; none known: all of the session's step. */
 void graveyard_bury(struct graveyard *g, const struct corpse *corpse, struct session *s,
 		    const struct stuck_io *ios, size_t nr_ios);

@@ -26,13 +26,11 @@ static void arrange_signals(const struct worker_options *o)
 	struct sigaction ignore = { .sa_handler = SIG_IGN };
 	sigset_t mask;
 
-	sigemptyset(&mask);
-	sigaddset(&mask, SIGTERM);
-	sigaddset(&mask, SIGINT);
+	agent_signals(&o->config, &mask);
 	sigprocmask(SIG_BLOCK, &mask, NULL);
 	sigaction(SIGPIPE, &ignore, NULL);
 	if (o->config.embedded)
-		prctl(PR_SET_PDEATHSIG, SIGTERM);
+		prctl(PR_SET_PDEATHSIG, AGENT_ORPHANED);
 }
 
 int main(int argc, char **argv)

@@ -53,6 +53,7 @@ struct error *statedir_lock(const struct worker_config *c, struct statedir *ret)
 	struct error *err;
 
 	ret->socket = ipc ? xstrdup(ipc) : NULL;
+	ret->folder = NULL;
 	for (size_t i = 0; i < STATEDIR_LOCKS; i++) {
 		ret->locks[i].path = NULL;
 		ret->locks[i].fd = -1;
@@ -68,6 +69,8 @@ struct error *statedir_lock(const struct worker_config *c, struct statedir *ret)
 		ret->locks[1].path = xasprintf("%s.lock", ipc);
 		err = lock_file(ret->locks[1].path, &ret->locks[1].fd);
 	}
+	if (!err && c->embedded)
+		ret->folder = xstrdup(c->state);
 	if (err)
 		statedir_unlock(ret);
 	return err;
@@ -85,4 +88,7 @@ void statedir_unlock(struct statedir *s)
 		closep(&s->locks[i].fd);
 		freep(&s->locks[i].path);
 	}
+	if (s->folder)
+		rmdir(s->folder);
+	freep(&s->folder);
 }

@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The coordinator of an embedded worker is killed: the worker stops its I/O in order, ends, and leaves nothing behind.
+. "$(dirname "$0")/lib.sh"
+need_loop
+test_begin
+loop_make 64M
+export TMPDIR=$T/tmp
+mkdir "$TMPDIR"
+
+cat >"$T/s.yaml" <<YAML
+name: killed
+interval: 100ms
+targets: {disk: {device: $LOOP, destroy: true}}
+jobs: [{name: w, target: disk, rw: randwrite, bs: 4k, iodepth: 8, time_based: true, runtime: 60s}]
+YAML
+
+for i in 1 2 3; do # whether the worker hears of it once or several times is chance
+	"$SALVO" run "$T/s.yaml" --output "$T/run$i" >"$T/out" 2>"$T/err" </dev/null &
+	PID=$!
+	note pid "$PID" "$("$LIB_DIR/undo.sh" --born "$PID")"
+	wait_for 20 samples_kept "$T/run$i" 2 || fail "no sample arrives"
+	read -r WORKER_OF_RUN _ <"/proc/$PID/task/$PID/children"
+	note pid "$WORKER_OF_RUN" "$("$LIB_DIR/undo.sh" --born "$WORKER_OF_RUN")"
+	kill -KILL "$PID"
+	wait_for 10 gone "$WORKER_OF_RUN" || fail "the worker outlives its coordinator"
+	refuse_text "$T/err" stuck "the worker's log"
+	expect_eq "files left behind" "$(ls -A "$TMPDIR")" ""
+	[ -s "$T/run$i/samples.msgpack" ] || fail "what was measured is gone"
+done
