@@ -95,6 +95,7 @@ static void finish(struct agent *a, const struct session_action *action)
 {
 	struct msg_sample rest;
 
+	assert(a->message);
 	if (a->sampler.block) {
 		if (!a->sampler.last_ns)
 			a->sampler.last_ns = session_start_ns(a->session);
@@ -170,6 +171,7 @@ static void to_child(struct agent *a)
 			error_destroy(&err);
 			return;
 		}
+		assert(a->child);
 		watch(a, a->child->pidfd, ZMQ_POLLIN, on_child_end);
 	}
 	/* What the step before has laid out is about to be laid out anew. */

@@ -17,33 +17,42 @@ static bool still_there(const char *path, int fd)
 	       by_path.st_dev == by_fd.st_dev && by_path.st_ino == by_fd.st_ino;
 }
 
+/* Locks it and writes our number into it, for whoever is refused. */
+static struct error *hold_file(const char *path, int fd)
+{
+	char pid[32] = "";
+
+	if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+		ssize_t n = read(fd, pid, sizeof(pid) - 1);
+
+		pid[n > 0 ? strcspn(pid, "\n") : 0] = '\0';
+		return error_new(ERR_CONFIG,
+				 "%s: another worker holds it%s%s; give each its own state and "
+				 "listen",
+				 path, *pid ? ", pid " : "", pid);
+	}
+	if (ftruncate(fd, 0) != 0 || dprintf(fd, "%d\n", getpid()) < 0)
+		return error_new(ERR_CONFIG, "%s: cannot be written: %s", path, strerror(errno));
+	return NULL;
+}
+
 static struct error *lock_file(const char *path, int *ret)
 {
 	for (;;) {
-		_cleanup_close_ int fd =
-			open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+		int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 
 		if (fd < 0)
 			return error_new(ERR_CONFIG, "%s: cannot be opened: %s", path,
 					 strerror(errno));
-		if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
-			char pid[32] = "";
-			ssize_t n = read(fd, pid, sizeof(pid) - 1);
+		struct error *err = hold_file(path, fd);
 
-			pid[n > 0 ? strcspn(pid, "\n") : 0] = '\0';
-			return error_new(ERR_CONFIG,
-					 "%s: another worker holds it%s%s; give each its own state "
-					 "and listen",
-					 path, *pid ? ", pid " : "", pid);
+		if (!err && still_there(path, fd)) {
+			*ret = fd;
+			return NULL;
 		}
-		if (!still_there(path, fd))
-			continue;
-		if (ftruncate(fd, 0) != 0 || dprintf(fd, "%d\n", getpid()) < 0)
-			return error_new(ERR_CONFIG, "%s: cannot be written: %s", path,
-					 strerror(errno));
-		*ret = fd;
-		fd = -1;
-		return NULL;
+		close(fd);
+		if (err)
+			return err;
 	}
 }
 

@@ -110,4 +110,4 @@ for engine in io_uring psync; do
 	thaw
 	wait_for 10 come_back || fail "the target is refused for ever after its I/O came back"
 done
-[ ! -e "$T/127.0.0.1/state/stuck.d" ] || fail "records of stuck targets are left: $(ls "$T/127.0.0.1/state/stuck.d")"
+[ ! -e "$T/127.0.0.1/state/stuck.d" ] || fail "records of stuck targets are left:" "$T"/127.0.0.1/state/stuck.d/*
