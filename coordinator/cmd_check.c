@@ -216,6 +216,10 @@ static void print_extent(const struct extent *e, const struct target *t, FILE *o
 	char text[UNITS_TEXT], from[UNITS_TEXT];
 
 	print_label("", out);
+	if (target_kind(t) == TARGET_SIMULATED) {
+		fprintf(out, "%s\n", e->end || e->reads ? "no bytes move" : "not used");
+		return;
+	}
 	if (!e->end) {
 		fprintf(out, "%s\n", e->reads ? "only read" : "not used");
 		return;

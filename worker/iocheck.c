@@ -127,6 +127,8 @@ void iocheck_max_write(const struct assignment *a, struct device_info *info)
 	for (size_t target = 0; target < a->nr_targets; target++) {
 		size_t nr = 0;
 
+		if (a->targets[target].kind == TARGET_SIMULATED)
+			continue; /* nothing that could be written */
 		for (size_t i = 0; i < a->nr_members; i++) {
 			const struct work_member *m = &a->members[i];
 
