@@ -108,21 +108,21 @@ static struct error *take_over(struct result_dir *dir)
 	return err ? err : check_writable(dir->path, dir->fd);
 }
 
-static struct result_dir *result_dir_new(const char *path)
+static struct result_dir *result_dir_new(void)
 {
 	struct result_dir *dir = xcalloc(1, sizeof(*dir));
 
 	dir->fd = dir->samples_fd = -1;
-	dir->path = path ? xstrdup(path) : NULL;
 	return dir;
 }
 
 struct error *result_dir_create(const char *path, struct result_dir **ret)
 {
-	_cleanup_(result_dir_destroy) struct result_dir *dir = result_dir_new(path);
+	_cleanup_(result_dir_destroy) struct result_dir *dir = result_dir_new();
 	struct error *err = NULL;
 
 	if (path) {
+		dir->path = xstrdup(path);
 		dir->was_made = mkdir(path, 0777) == 0;
 		err = dir->was_made || errno == EEXIST ? take_over(dir) : path_error(path, errno);
 	}
@@ -134,9 +134,10 @@ struct error *result_dir_create(const char *path, struct result_dir **ret)
 struct error *result_dir_create_default(const char *name, time_t now, struct result_dir **ret)
 {
 	_cleanup_free_ char *path = default_path(name, now);
-	_cleanup_(result_dir_destroy) struct result_dir *dir = result_dir_new(path);
+	_cleanup_(result_dir_destroy) struct result_dir *dir = result_dir_new();
 	struct error *err;
 
+	dir->path = xstrdup(path);
 	dir->made_parent = mkdir(DEFAULT_PARENT, 0777) == 0;
 	if (!dir->made_parent && errno != EEXIST)
 		return path_error(DEFAULT_PARENT, errno);

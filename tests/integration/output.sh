@@ -81,7 +81,7 @@ for i in 1 2; do
 	RC=$?
 	expect_rc 0 "run $i of two at once"
 done
-expect_eq "results of two runs at once" "$(ls -d salvo-results/pair-*/result.json | wc -l)" 2
+expect_eq "results of two runs at once" "$(find salvo-results -path '*/pair-*/result.json' | wc -l)" 2
 
 # stdout, stderr or both closed: nothing else is taken for them, and a lost report is an error.
 "$SALVO" run "$T/s.yaml" --output "$T/closed1" --quiet </dev/null >&- 2>"$T/err"
