@@ -48,6 +48,8 @@ static void check_sizes(struct checker *c, const struct phase_at *ph, size_t i)
 	units_format_size(text, job->io_size);
 	if (job->io_size && job->io_size < job->bs)
 		find_mistake(c, io_size, "%s is less than one block (bs is %s)", text, bs);
+	else if (job->io_size % job->bs && !job->time_based)
+		find_mistake(c, io_size, "%s is no multiple of bs (%s)", text, bs);
 }
 
 /* Was the key given to this job itself, as far as one can tell? What `defaults` give may be meant for others. */
@@ -71,6 +73,8 @@ static void check_useless(struct checker *c, const char *path, const struct job 
 		find_warning(c, path, "end_fsync does nothing: the job only reads");
 	if (job->norandommap && !job_is_random(job) && given(c, job, "norandommap"))
 		find_warning(c, path, "norandommap does nothing: the job is sequential");
+	if (job->time_based && job->io_size && given(c, job, "io_size"))
+		find_warning(c, path, "io_size does nothing: time_based goes on until runtime");
 	if (job->engine == ENGINE_PSYNC && job->iodepth > 1)
 		find_warning(c, path,
 			     "iodepth %llu with engine psync: each thread has one I/O in flight, "
