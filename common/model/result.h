@@ -58,6 +58,7 @@ struct result_direction {
 struct result_group {
 	char *name; /* of the group, host, target or job */
 	uint64_t threads, runtime_ns;
+	uint64_t buffered_threads; /* of threads: those whose I/O goes through the page cache */
 	bool has_cpu;
 	double cpu_usr, cpu_sys; /* percent of one CPU over the runtime */
 	uint64_t ctx, majf, minf;

@@ -193,6 +193,7 @@ static json_t *group_json(const struct result_group *g)
 
 	set_text(map, "name", g->name);
 	set_count(map, "threads", g->threads);
+	set_count(map, "buffered_threads", g->buffered_threads);
 	set_count(map, "runtime_ns", g->runtime_ns);
 	if (g->has_cpu)
 		json_object_set_new(map, "cpu", cpu_json(g));

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "coordinator/report/text.h"
 
+#include "common/base/clock.h"
+
 #include <inttypes.h>
 #include <math.h>
 
@@ -40,6 +42,15 @@ void text_mib(char text[UNITS_TEXT], double bytes)
 void text_mb(char text[UNITS_TEXT], double bytes)
 {
 	text_scaled(text, bytes, 1e6);
+}
+
+/* Milliseconds of what took seconds, and enough digits of what did not. */
+static void text_runtime(char text[UNITS_TEXT], uint64_t ns)
+{
+	if (ns >= NS_PER_S)
+		snprintf(text, UNITS_TEXT, "%.3f s", (double)ns / 1e9);
+	else
+		units_human_ns(text, (double)ns);
 }
 
 /* "482.3 MiB/s (505.7 MB/s)" */
@@ -179,14 +190,14 @@ static void print_counts(const struct counts *c, FILE *out)
 
 static void print_direction(const char *name, const struct result_direction *d, FILE *out)
 {
-	char iops[UNITS_TEXT], total[UNITS_TEXT];
+	char iops[UNITS_TEXT], total[UNITS_TEXT], run[UNITS_TEXT];
 
 	text_iops(iops, d->iops);
+	text_runtime(run, d->runtime_ns);
 	units_human_bytes(total, (double)d->sum.counts.bytes);
 	fprintf(out, "  %s: IOPS=%s, BW=", name, iops);
 	print_bandwidth(out, d->bw_bytes);
-	fprintf(out, ", total=%s, ios=%" PRIu64 ", run=%.3f s\n", total, d->sum.counts.ios,
-		(double)d->runtime_ns / 1e9);
+	fprintf(out, ", total=%s, ios=%" PRIu64 ", run=%s\n", total, d->sum.counts.ios, run);
 	print_common(d, out);
 	if (d->sum.lat.count)
 		print_latencies(&d->sum, out);
@@ -201,11 +212,11 @@ static void print_direction(const char *name, const struct result_direction *d, 
 /* Flushes are counted apart: they move no bytes, and their latency is the answer that many look for. */
 static void print_sync(const struct result_direction *d, FILE *out)
 {
-	char rate[UNITS_TEXT];
+	char rate[UNITS_TEXT], run[UNITS_TEXT];
 
 	text_iops(rate, d->iops);
-	fprintf(out, "  sync: fsyncs=%" PRIu64 ", %s/s, run=%.3f s\n", d->sum.counts.ios, rate,
-		(double)d->runtime_ns / 1e9);
+	text_runtime(run, d->runtime_ns);
+	fprintf(out, "  sync: fsyncs=%" PRIu64 ", %s/s, run=%s\n", d->sum.counts.ios, rate, run);
 	if (d->sum.lat.count)
 		print_latencies(&d->sum, out);
 	print_percentiles(&d->sum.lat, out);
@@ -383,11 +394,25 @@ static void print_members(const char *title, const struct result *hosts_of,
 
 /* --- the group -------------------------------------------------------------------------------------- */
 
+/* "30.000-31.000 s", or "431 us to 1.02 s" */
+static void print_runtimes(uint64_t shortest, uint64_t longest, FILE *out)
+{
+	char low[UNITS_TEXT], high[UNITS_TEXT];
+
+	text_runtime(low, shortest);
+	text_runtime(high, longest);
+	if (shortest >= NS_PER_S)
+		fprintf(out, "%.3f-%s", (double)shortest / 1e9, high);
+	else
+		fprintf(out, "%s to %s", low, high);
+}
+
 static void print_status_line(const struct result_group *g, enum direction dir, FILE *out)
 {
 	static const char *const names[] = { "READ", "WRITE", "TRIM" };
 	const struct result_direction *d = &g->dir[dir];
-	double min = INFINITY, max = -INFINITY, first = INFINITY, last = 0;
+	double min = INFINITY, max = -INFINITY;
+	uint64_t shortest = UINT64_MAX, longest = 0;
 	char low[UNITS_TEXT], high[UNITS_TEXT], total[UNITS_TEXT], total_si[UNITS_TEXT];
 
 	for (size_t i = 0; i < g->nr_hosts; i++) {
@@ -397,8 +422,8 @@ static void print_status_line(const struct result_group *g, enum direction dir, 
 			continue;
 		min = fmin(min, h->bw_bytes);
 		max = fmax(max, h->bw_bytes);
-		first = fmin(first, (double)h->runtime_ns / 1e9);
-		last = fmax(last, (double)h->runtime_ns / 1e9);
+		shortest = h->runtime_ns < shortest ? h->runtime_ns : shortest;
+		longest = h->runtime_ns > longest ? h->runtime_ns : longest;
 	}
 	text_mib(low, min);
 	text_mib(high, max);
@@ -406,12 +431,14 @@ static void print_status_line(const struct result_group *g, enum direction dir, 
 	units_human_bytes_si(total_si, (double)d->sum.counts.bytes);
 	fprintf(out, "  %5s: bw=", names[dir]);
 	print_bandwidth(out, d->bw_bytes);
-	fprintf(out, ", per host %s-%s MiB/s,\n         io=%s (%s), run=", low, high, total,
-		total_si);
-	if (isfinite(first))
-		fprintf(out, "%.3f-%.3f s\n", first, last);
+	if (shortest <= longest)
+		fprintf(out, ", per host %s-%s MiB/s", low, high);
+	fprintf(out, ",\n         io=%s (%s), run=", total, total_si);
+	if (shortest <= longest)
+		print_runtimes(shortest, longest, out);
 	else
-		fputs("-\n", out);
+		fputs("-", out);
+	fputc('\n', out);
 }
 
 static void print_cpu(const struct result_group *g, FILE *out)
@@ -430,6 +457,19 @@ static const char *plural(uint64_t n)
 	return n == 1 ? "" : "s";
 }
 
+/* Memory answers much of buffered I/O: whoever reads the numbers must know. */
+static void print_buffered(const struct result_group *g, FILE *out)
+{
+	if (!g->buffered_threads)
+		return;
+	if (g->buffered_threads == g->threads)
+		fputs("  buffered", out);
+	else
+		fprintf(out, "  %" PRIu64 " of %" PRIu64 " threads buffered", g->buffered_threads,
+			g->threads);
+	fputs(": I/O goes through the page cache (direct: false)\n", out);
+}
+
 static void print_head(const struct result_group *g, FILE *out)
 {
 	fprintf(out, "%s: (hosts=%zu, threads=%" PRIu64 "): err=%" PRIu64 ", depth=%" PRIu64,
@@ -437,6 +477,7 @@ static void print_head(const struct result_group *g, FILE *out)
 	if (g->effective_depth)
 		fprintf(out, ", at most %" PRIu64 " in flight per thread", g->effective_depth);
 	fputc('\n', out);
+	print_buffered(g, out);
 	if (g->first_error) {
 		_cleanup_free_ char *text = str_printable(g->first_error);
 

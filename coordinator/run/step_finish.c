@@ -73,6 +73,8 @@ static void member_take(const struct host_sums *h, struct member_sums *m, struct
 		.host = h->name,
 		.job = &m->work->job,
 		.threads = m->work->job.numjobs,
+		.is_buffered = !m->work->job.direct &&
+			       h->work->targets[m->work->target].kind != TARGET_SIMULATED,
 	};
 	memcpy(ret->dir, m->dir, sizeof(ret->dir));
 	memset(m->dir, 0, sizeof(m->dir));
@@ -82,7 +84,7 @@ static void member_take(const struct host_sums *h, struct member_sums *m, struct
 	}
 	instants_from_done(ret, d);
 	ret->threads = d->threads;
-	ret->has_cpu = true;
+	ret->has_cpu = !h->is_salvaged; /* it was to be read at the end */
 	ret->cpu_usr_ns = d->cpu_usr_ns;
 	ret->cpu_sys_ns = d->cpu_sys_ns;
 	ret->ctx = d->ctx;
@@ -228,7 +230,7 @@ static void fill_hosts(const struct step_sums *s, struct result_step *ret)
 
 		nr += h->work != NULL;
 		done += h->is_done;
-		ret->partial |= h->was_stopped;
+		ret->partial |= h->was_stopped || h->is_salvaged;
 	}
 	if (done == nr)
 		return;

@@ -468,6 +468,7 @@ struct error *step_sums_done(struct step_sums *s, size_t host, const struct msg_
 		take_members(h, m);
 		h->is_done = true;
 		h->was_stopped = m->stopped;
+		h->is_salvaged = m->failure != NULL;
 		h->devices = copy_array(m->devices, m->nr_devices, sizeof(*m->devices));
 		h->nr_devices = m->nr_devices;
 		h->stuck = copy_array(m->stuck, m->nr_stuck, sizeof(*m->stuck));

@@ -32,6 +32,7 @@ struct host_sums {
 	struct tally **tallies; /* all those that any of its members is in */
 	size_t nr_tallies;
 	bool is_done, is_lost, was_stopped;
+	bool is_salvaged; /* its totals are what was left when its I/O process died or hung */
 	uint64_t threads;
 	uint64_t ramp_ns; /* shortest of its members: where its grid of intervals starts */
 	/* The windows of all its members have begun, and none has ended, by time alone. */

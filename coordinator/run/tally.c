@@ -96,6 +96,7 @@ void tally_add(struct tally *t, const struct member_totals *m)
 	bool first = t->nr_members++ == 0;
 
 	g->threads += m->threads;
+	g->buffered_threads += m->is_buffered ? m->threads : 0;
 	g->depth += m->threads * m->job->iodepth;
 	g->effective_depth = max_u64(g->effective_depth, m->effective_depth);
 	t->begin_ns = first ? m->begin_ns : min_u64(t->begin_ns, m->begin_ns);

@@ -16,6 +16,7 @@ struct member_totals {
 	const char *host; /* names, borrowed */
 	const struct job *job;
 	uint64_t threads;
+	bool is_buffered; /* its I/O goes through the page cache */
 	struct direction_sum dir[DIR_COUNT];
 	uint64_t begin_ns, end_ns; /* the measured window; a later end_fsync included */
 	uint64_t dir_end_ns[DIR_COUNT];

@@ -176,6 +176,24 @@ void results_single(struct result *r)
 	summary_fill(r);
 }
 
+void results_short(struct result *r)
+{
+	static const char *const hosts[] = { "local" };
+	struct result_group *all;
+
+	fill_run(r, "short", hosts, 1);
+	all = add_step(r, "main", 1)->groups;
+	name_group(all, "all", 1, 431 * US);
+	all->buffered_threads = 1;
+	all->hosts = one(sizeof(*all));
+	all->nr_hosts = 1;
+	name_group(all->hosts, "local", 1, 431 * US);
+	set_direction(&all->hosts->dir[DIR_READ], 256, 4096, 2 * US, 431 * US);
+	set_total(all->hosts);
+	sum_hosts(all);
+	summary_fill(r);
+}
+
 static void set_fleet_host(struct result_group *g, const char *name, uint64_t ios, uint64_t lat_ns)
 {
 	name_group(g, name, 4, 30 * S);
@@ -316,6 +334,7 @@ void results_lost(struct result *r)
 	set_total(&all->hosts[2]);
 	sum_hosts(all);
 	all->effective_depth = 0;
+	all->buffered_threads = 1;
 	summary_fill(r);
 }
 

@@ -7,6 +7,8 @@
 
 /* One host that reads; everything goes well. */
 void results_single(struct result *r);
+/* One host that reads a small file through the page cache. */
+void results_short(struct result *r);
 /* Four hosts that read and write with fsync, one of which lags; devices, ramp, drain, a common window. */
 void results_fleet(struct result *r);
 /* A host is lost and a device hangs; texts from peers are hostile; little is measured. */

@@ -93,6 +93,17 @@ Test(golden, repeats_text)
 	expect_golden(results_repeats, "repeats", "text");
 }
 
+/* A pass over a small file is over in less than the milliseconds that other run times have. */
+Test(golden, a_short_run_has_a_run_time)
+{
+	_cleanup_free_ char *text = print(results_short, "text");
+
+	cr_expect_not_null(strstr(text, ", ios=256, run=431 us\n"), "%s", text);
+	cr_expect_not_null(strstr(text, ", run=431 us to 431 us\n"), "%s", text);
+	cr_expect_not_null(strstr(text, "\n  buffered: I/O goes through the page cache"), "%s",
+			   text);
+}
+
 /* Nothing that a peer chose reaches a terminal as it came, and no line is too long for it. */
 Test(golden, every_report_is_printable_and_fits)
 {

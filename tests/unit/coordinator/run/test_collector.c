@@ -66,6 +66,31 @@ Test(collector, a_host_that_was_lost_before_takes_no_part)
 	fleet_fini(&f);
 }
 
+Test(collector, totals_of_a_dead_io_process_are_partial)
+{
+	struct job job = fleet_job("r", RW_RANDREAD);
+	char text[] = "the I/O process was killed by signal 9 (Killed)";
+	struct member_done member = fleet_member(0, 1, 0, 2 * S);
+	struct msg_done done = {
+		.samples = 2, .members = &member, .nr_members = 1, .failure = text
+	};
+	struct load load = { .dir = DIR_READ };
+	const struct result *r;
+	struct test_fleet f;
+
+	fleet_init(&f, 1, &job, 1);
+	collector_begin(f.collector, 0, 0);
+	fleet_intervals(&f, 0, 2, 50);
+	load_add(&load, 100, 4096, 100 * US);
+	fleet_done(&f, 0, done, &load, 1);
+	r = fleet_finish(&f);
+	cr_expect(r->steps[0].partial);
+	cr_expect_float_eq(r->steps[0].groups[0].total.iops, 50, 1e-9);
+	cr_expect_not(r->steps[0].groups[0].has_cpu, "nobody was left to read it");
+	cr_expect_eq(r->summary[0].nr_metrics, 0, "it is no repeat like the others");
+	fleet_fini(&f);
+}
+
 Test(collector, nothing_measured_is_not_zero)
 {
 	struct job job = fleet_job("r", RW_RANDREAD);
