@@ -63,7 +63,8 @@ static bool is_said(const struct result_summary *s, const char *name)
 
 static void print_summary(const struct result_summary *s, FILE *out)
 {
-	static const char *const heads[] = { "metric", "n", "mean", "stddev", "", "min", "max" };
+	static const char *const heads[] = { "metric",  "n",   "mean", "stddev",
+					     "of mean", "min", "max" };
 	_cleanup_free_ char *point = text_point(s->point, s->nr_point);
 	_cleanup_(table_fini) struct table t = { 0 };
 
