@@ -11,6 +11,7 @@
 
 enum {
 	MAX_FILE_BYTES = 1024 * 1024,
+	MAX_DEPTH = 100,     /* of lists and mappings in brackets */
 	MAX_VISITS = 200000, /* nodes read, those behind aliases each time anew */
 	MAX_NAMES = 4096,    /* entries of one MAP */
 };
@@ -404,6 +405,21 @@ static struct error *load_document(const struct schema *s, const char *name, yam
 	return l.mistakes;
 }
 
+/* libyaml looks at all open brackets again at each token: nested by the thousands they take it minutes. Brackets in
+ * quotes are counted, too; nobody writes so many. */
+static bool is_too_deep(const char *text, size_t len)
+{
+	size_t depth = 0;
+
+	for (size_t i = 0; i < len && depth <= MAX_DEPTH; i++) {
+		if (text[i] == '[' || text[i] == '{')
+			depth++;
+		else if ((text[i] == ']' || text[i] == '}') && depth)
+			depth--;
+	}
+	return depth > MAX_DEPTH;
+}
+
 struct error *schema_load_text_at(const struct schema *s, const char *name, const char *text,
 				  size_t len, void *obj, struct schema_positions **ret)
 {
@@ -415,6 +431,9 @@ struct error *schema_load_text_at(const struct schema *s, const char *name, cons
 	memset(obj, 0, s->size);
 	if (len > MAX_FILE_BYTES)
 		return error_new(ERR_CONFIG, "%s: is larger than 1MiB", name);
+	if (is_too_deep(text, len))
+		return error_new(ERR_CONFIG, "%s: brackets are nested more than %d deep", name,
+				 MAX_DEPTH);
 	if (!yaml_parser_initialize(&parser))
 		return error_new(ERR_NOMEM, "out of memory");
 	yaml_parser_set_input_string(&parser, (const unsigned char *)text, len);

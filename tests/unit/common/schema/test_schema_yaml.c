@@ -285,3 +285,15 @@ Test(schema_yaml, files_are_read_and_limited)
 	expect_messages(schema_load_file(&sample_schema, "/", &s),
 			"/: cannot read: Is a directory\n");
 }
+
+/* libyaml takes time by the square of their number. */
+Test(schema_yaml, brackets_nested_without_end_are_refused_at_once)
+{
+	enum { NR = 100000 };
+	_cleanup_free_ char *text = xcalloc(NR + 1, 1);
+
+	memset(text, '[', NR);
+	expect_mistakes(text, "f: brackets are nested more than 100 deep\n");
+	memset(text, '{', NR);
+	expect_mistakes(text, "f: brackets are nested more than 100 deep\n");
+}
