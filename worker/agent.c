@@ -267,8 +267,8 @@ static void carry_out(struct agent *a, struct session_action *action)
 		map_block(a);
 		break;
 	case ACTION_DEADLINE:
-		if (a->child && a->child->block)
-			cell_set(&a->child->block->deadline_ns, action->ns);
+		if (a->child && child_set_deadline(a->child, action->ns))
+			watch_pair(a);
 		break;
 	case ACTION_SAMPLE:
 		take_sample(a, action);

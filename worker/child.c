@@ -189,6 +189,19 @@ struct error *child_map(struct child *c)
 	return NULL;
 }
 
+bool child_set_deadline(struct child *c, uint64_t ns)
+{
+	struct message m = { .type = MSG_PING, .ping = { .last_pong_ns = ns } };
+
+	if (c->block) {
+		cell_set(&c->block->deadline_ns, ns);
+		return false;
+	}
+	if (c->pair.fd >= 0)
+		control_pair_send_message(&c->pair, &m);
+	return c->pair.fd >= 0;
+}
+
 char *child_reap(int pidfd)
 {
 	siginfo_t info = { .si_pid = 0 };

@@ -49,6 +49,10 @@ void child_destroy(struct child **self_p);
 /* Maps the statistics block that the I/O process has laid out; the one mapped before is let go. */
 struct error *child_map(struct child *c) _must_check_;
 void child_unmap(struct child *c);
+/* When the lease ends: into the block, where the threads look, or, while there is none, as a PING: the I/O process
+ * may be laying a file out, and is to leave off then even if the control process is stopped. True: that PING waits
+ * on the pair. */
+bool child_set_deadline(struct child *c, uint64_t ns);
 /* NULL while the process of this pidfd runs; else it is reaped, and how it ended is told: "was killed by signal 9
  * (Killed)". Owned by the caller. */
 char *child_reap(int pidfd);

@@ -30,6 +30,8 @@ struct ioproc {
 	struct iostep *step;
 	uint64_t session;
 	bool stop_asked; /* during PREPARE */
+	uint64_t
+		deadline_ns; /* of the lease during PREPARE; later the threads look for it in the block */
 	uint64_t next_progress_ns;
 };
 
@@ -116,7 +118,7 @@ static bool on_progress(void *arg, const char *path, uint64_t done, uint64_t tot
 		p->next_progress_ns = now + PROGRESS_EVERY_NS;
 	}
 	take_frames(p);
-	return !p->stop_asked && !p->leaving;
+	return !p->stop_asked && !p->leaving && now < p->deadline_ns;
 }
 
 static void on_prepare(struct ioproc *p, struct message *m)
@@ -130,6 +132,7 @@ static void on_prepare(struct ioproc *p, struct message *m)
 	}
 	p->prepare = *m;
 	p->session = m->session;
+	p->deadline_ns = UINT64_MAX; /* until it comes, right behind PREPARE */
 	err = iostep_new(&p->env, &p->prepare.prepare, &p->step);
 	if (p->stop_asked) {
 		error_destroy(&err);
@@ -137,6 +140,10 @@ static void on_prepare(struct ioproc *p, struct message *m)
 			iostep_stop(p->step);
 		end_step(p);
 		return;
+	}
+	if (err && error_code(err) == ERR_INTERRUPTED) { /* by nobody else */
+		error_destroy(&err);
+		err = error_new(ERR_LOST, "the lease ended while files were laid out");
 	}
 	if (err) {
 		fail_step(p, err);
@@ -207,6 +214,8 @@ static void handle_frame(struct ioproc *p, const uint8_t *data, size_t len)
 		on_start(p, &m.start);
 	else if (m.type == MSG_STOP)
 		on_stop(p);
+	else if (m.type == MSG_PING)
+		p->deadline_ns = m.ping.last_pong_ns;
 	message_fini(&m);
 }
 

@@ -165,6 +165,7 @@ static void on_prepare(struct session *s, const struct session_event *e,
 		    (unsigned long long)assignment_threads(&s->step.prepare),
 		    s->step.prepare.probe ? " (only looked at)" : "");
 	actions_add(out, ACTION_TO_CHILD, NULL);
+	actions_add(out, ACTION_DEADLINE, NULL)->ns = s->lease_end_ns;
 }
 
 static void on_start(struct session *s, const struct session_event *e, struct session_actions *out)

@@ -41,6 +41,11 @@ static struct message stop(void)
 	return (struct message) { .type = MSG_STOP, .stop = { .why = why } };
 }
 
+static bool has_child(const struct worker_client *client)
+{
+	return client_child(client) != 0;
+}
+
 static bool has_no_child(const struct worker_client *client)
 {
 	return client_child(client) == 0;
@@ -212,6 +217,42 @@ Test(worker_session, lease_is_kept_by_the_threads_when_the_control_process_stand
 	cr_assert_gt(after, at_start, "it went on until the lease's end");
 	zclock_sleep(300);
 	cr_assert_eq(bytes_read(child), after, "and not longer");
+	kill(c.worker, SIGCONT);
+	cr_assert(wait_until(has_no_child, &c, 3000));
+	client_hello(&c, 10000, 1000);
+	client_bye(&c);
+}
+
+/* Bytes that the I/O process has written so far. */
+static uint64_t written(pid_t pid)
+{
+	_cleanup_free_ char *path = xasprintf("/proc/%d/io", (int)pid);
+	FILE *file = fopen(path, "re");
+	unsigned long long bytes = 0;
+
+	cr_assert_not_null(file);
+	cr_assert_eq(fscanf(file, "rchar: %*u wchar: %llu", &bytes), 1);
+	fclose(file);
+	return bytes;
+}
+
+Test(worker_session, layout_leaves_off_at_the_leases_end_without_the_control_process)
+{
+	struct work_target file = client_file(&c);
+	struct job job = client_job(RW_READ, 100);
+	uint64_t after;
+	pid_t child;
+
+	file.size = 1 << 30; /* more than is laid out before the lease's end */
+	client_hello(&c, 200, 1000);
+	client_prepare(&c, &file, &job);
+	cr_assert(wait_until(has_child, &c, 3000));
+	child = client_child(&c);
+	kill(c.worker, SIGSTOP);
+	zclock_sleep(600);
+	after = written(child);
+	zclock_sleep(500);
+	cr_assert_eq(written(child), after);
 	kill(c.worker, SIGCONT);
 	cr_assert(wait_until(has_no_child, &c, 3000));
 	client_hello(&c, 10000, 1000);

@@ -20,6 +20,15 @@ Test(session_step, whole_step_and_the_next_one_with_the_same_io_process)
 	cr_assert_eq(session_state(s), SESSION_PREPARING);
 }
 
+Test(session_step, io_process_knows_the_lease_from_prepare_on)
+{
+	reach_preparing();
+	cr_assert_eq(acts.items[acts.nr - 1].type, ACTION_DEADLINE, "behind PREPARE itself");
+	cr_assert_eq(action(ACTION_DEADLINE)->ns, MS(LEASE_MS));
+	keep_lease(1000);
+	cr_assert_eq(action(ACTION_DEADLINE)->ns, MS(1000 + LEASE_MS));
+}
+
 Test(session_step, ready_maps_the_block_before_anything_else)
 {
 	reach_ready();
