@@ -433,6 +433,15 @@ static int on_pair(_unused_ zloop_t *loop, _unused_ zmq_pollitem_t *item, void *
 	return loop_result(a);
 }
 
+static void log_words(const struct child *c)
+{
+	_cleanup_free_ char *words = child_words(c);
+	char *save = NULL;
+
+	for (char *line = strtok_r(words, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
+		log_err("the I/O process said: %s", line);
+}
+
 static int on_child_end(_unused_ zloop_t *loop, _unused_ zmq_pollitem_t *item, void *arg)
 {
 	struct agent *a = arg;
@@ -441,7 +450,8 @@ static int on_child_end(_unused_ zloop_t *loop, _unused_ zmq_pollitem_t *item, v
 
 	if (!text)
 		return 0;
-	on_pair(a->loop, NULL, a); /* its last words first */
+	log_words(a->child);
+	on_pair(a->loop, NULL, a); /* its last messages first */
 	if (!a->child)
 		return loop_result(a);
 	event.now_ns = clock_mono_ns();

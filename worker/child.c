@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { MAX_PATTERNS = 4096 };
+enum { MAX_WORDS = 64 * 1024, MAX_PATTERNS = 4096 };
 
 /* clang-format off */
 static const struct field io_setup_fields[] = {
@@ -50,7 +50,7 @@ struct error *io_setup_make(const struct worker_config *c, struct io_setup *ret)
 }
 
 /* The child's descriptors come from dup2 in the child; all others are closed there, marked or not. */
-static int spawn(int pair_fd, int stats_fd, pid_t *ret)
+static int spawn(int pair_fd, int stats_fd, int words_fd, pid_t *ret)
 {
 	char *const argv[] = { (char[]) { "salvo-worker" }, (char[]) { "--io-process" }, NULL };
 	posix_spawn_file_actions_t actions;
@@ -67,7 +67,8 @@ static int spawn(int pair_fd, int stats_fd, pid_t *ret)
 	posix_spawnattr_setsigdefault(&attr, &all);
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-	posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
+	posix_spawn_file_actions_adddup2(&actions, words_fd, STDOUT_FILENO);
+	posix_spawn_file_actions_adddup2(&actions, words_fd, STDERR_FILENO);
 	posix_spawn_file_actions_adddup2(&actions, pair_fd, CHILD_PAIR_FD);
 	posix_spawn_file_actions_adddup2(&actions, stats_fd, CHILD_STATS_FD);
 	posix_spawn_file_actions_addclosefrom_np(&actions, CHILD_STATS_FD + 1);
@@ -86,7 +87,7 @@ static int above_fixed(int fd)
 	return moved;
 }
 
-static struct error *make_descriptors(int pair[2], int *stats_fd)
+static struct error *make_descriptors(int pair[2], int *stats_fd, int *words_fd)
 {
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
 		return error_new(ERR_INTERNAL, "cannot make a socket pair: %s", strerror(errno));
@@ -95,10 +96,14 @@ static struct error *make_descriptors(int pair[2], int *stats_fd)
 	if (*stats_fd < 0 || fcntl(*stats_fd, F_ADD_SEALS, F_SEAL_SHRINK) != 0)
 		return error_new(ERR_INTERNAL, "cannot make the statistics memory: %s",
 				 strerror(errno));
+	*words_fd = memfd_create("salvo-words", MFD_CLOEXEC);
+	if (*words_fd < 0)
+		return error_new(ERR_INTERNAL, "memfd_create: %s", strerror(errno));
 	pair[0] = above_fixed(pair[0]);
 	pair[1] = above_fixed(pair[1]);
 	*stats_fd = above_fixed(*stats_fd);
-	if (pair[0] < 0 || pair[1] < 0 || *stats_fd < 0)
+	*words_fd = above_fixed(*words_fd);
+	if (pair[0] < 0 || pair[1] < 0 || *stats_fd < 0 || *words_fd < 0)
 		return error_new(ERR_INTERNAL, "cannot duplicate a descriptor: %s",
 				 strerror(errno));
 	return NULL;
@@ -106,13 +111,13 @@ static struct error *make_descriptors(int pair[2], int *stats_fd)
 
 struct error *child_start(const struct io_setup *setup, struct child **ret)
 {
-	int pair[2] = { -1, -1 }, stats_fd = -1;
-	struct error *err = make_descriptors(pair, &stats_fd);
+	int pair[2] = { -1, -1 }, stats_fd = -1, words_fd = -1;
+	struct error *err = make_descriptors(pair, &stats_fd, &words_fd);
 	struct child *c;
 	pid_t pid = 0;
 
 	if (!err) {
-		int rc = spawn(pair[1], stats_fd, &pid);
+		int rc = spawn(pair[1], stats_fd, words_fd, &pid);
 
 		if (rc)
 			err = error_new(ERR_INTERNAL, "cannot start the I/O process: %s",
@@ -122,12 +127,14 @@ struct error *child_start(const struct io_setup *setup, struct child **ret)
 	if (err) {
 		closep(&pair[0]);
 		closep(&stats_fd);
+		closep(&words_fd);
 		return err;
 	}
 	c = xcalloc(1, sizeof(*c));
 	c->pid = pid;
 	c->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 	c->stats_fd = stats_fd;
+	c->words_fd = words_fd;
 	control_pair_init(&c->pair, pair[0]);
 	if (c->pidfd < 0) {
 		err = error_new(ERR_INTERNAL, "pidfd_open: %s", strerror(errno));
@@ -147,6 +154,7 @@ void child_close(struct child *c)
 {
 	control_pair_fini(&c->pair);
 	closep(&c->stats_fd);
+	closep(&c->words_fd);
 	closep(&c->pidfd);
 }
 
@@ -200,6 +208,15 @@ bool child_set_deadline(struct child *c, uint64_t ns)
 	if (c->pair.fd >= 0)
 		control_pair_send_message(&c->pair, &m);
 	return c->pair.fd >= 0;
+}
+
+char *child_words(const struct child *c)
+{
+	char *text = xcalloc(MAX_WORDS + 1, 1);
+	ssize_t n = pread(c->words_fd, text, MAX_WORDS, 0);
+
+	text[n > 0 ? n : 0] = '\0';
+	return text;
 }
 
 char *child_reap(int pidfd)

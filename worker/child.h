@@ -3,7 +3,8 @@
  * has ended. Nothing here waits for it.
  *
  * It is this very program again (posix_spawn of /proc/self/exe, never a bare fork), in a session of its own, with
- * three descriptors besides an empty stdin and the log: its end of the control pair, the statistics memfd.
+ * an empty stdin, its end of the control pair, the statistics memfd, and a memfd for stdout and stderr: one that hangs in
+ * a device keeps nobody's pipe open.
  * The first frame on the pair is a struct io_setup; messages follow in both directions. When the pair is
  * closed, it stops its threads, drains and ends.
  */
@@ -35,7 +36,7 @@ struct child {
 	pid_t pid;
 	int pidfd; /* readable when it has ended */
 	struct control_pair pair;
-	int stats_fd;
+	int stats_fd, words_fd;
 	struct stats_block *block; /* NULL until child_map */
 	size_t block_bytes;
 };
@@ -53,6 +54,9 @@ void child_unmap(struct child *c);
  * may be laying a file out, and is to leave off then even if the control process is stopped. True: that PING waits
  * on the pair. */
 bool child_set_deadline(struct child *c, uint64_t ns);
+/* What it has written to stdout and stderr, the beginning of it; owned by the caller. Nothing, unless it was about to
+ * die of a defect. */
+char *child_words(const struct child *c);
 /* NULL while the process of this pidfd runs; else it is reaped, and how it ended is told: "was killed by signal 9
  * (Killed)". Owned by the caller. */
 char *child_reap(int pidfd);
