@@ -433,15 +433,6 @@ static int on_pair(_unused_ zloop_t *loop, _unused_ zmq_pollitem_t *item, void *
 	return loop_result(a);
 }
 
-static void log_words(const struct child *c)
-{
-	_cleanup_free_ char *words = child_words(c);
-	char *save = NULL;
-
-	for (char *line = strtok_r(words, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
-		log_err("the I/O process said: %s", line);
-}
-
 static int on_child_end(_unused_ zloop_t *loop, _unused_ zmq_pollitem_t *item, void *arg)
 {
 	struct agent *a = arg;
@@ -450,7 +441,7 @@ static int on_child_end(_unused_ zloop_t *loop, _unused_ zmq_pollitem_t *item, v
 
 	if (!text)
 		return 0;
-	log_words(a->child);
+	child_log_words(a->child);
 	on_pair(a->loop, NULL, a); /* its last messages first */
 	if (!a->child)
 		return loop_result(a);

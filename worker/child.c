@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "worker/child.h"
 
+#include "common/base/log.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -217,6 +219,15 @@ char *child_words(const struct child *c)
 
 	text[n > 0 ? n : 0] = '\0';
 	return text;
+}
+
+void child_log_words(const struct child *c)
+{
+	_cleanup_free_ char *words = child_words(c);
+	char *save = NULL;
+
+	for (char *line = strtok_r(words, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
+		log_err("the I/O process said: %s", line);
 }
 
 char *child_reap(int pidfd)

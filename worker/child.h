@@ -57,6 +57,7 @@ bool child_set_deadline(struct child *c, uint64_t ns);
 /* What it has written to stdout and stderr, the beginning of it; owned by the caller. Nothing, unless it was about to
  * die of a defect. */
 char *child_words(const struct child *c);
+void child_log_words(const struct child *c);
 /* NULL while the process of this pidfd runs; else it is reaped, and how it ended is told: "was killed by signal 9
  * (Killed)". Owned by the caller. */
 char *child_reap(int pidfd);
