@@ -62,9 +62,7 @@ static void send_message(struct agent *a, const struct peer *to, struct message 
 	if (m->type == MSG_PONG)
 		m->pong.worker_sent_ns = clock_mono_ns();
 	message_encode(m, &bytes);
-	if (!endpoint_send(a->endpoint, to, &bytes))
-		log_debug("%s went nowhere: the peer is gone or takes nothing",
-			  message_name(m->type));
+	endpoint_send(a->endpoint, to, &bytes, m->type == MSG_DONE || m->type == MSG_FAILED);
 	buf_fini(&bytes);
 }
 
@@ -176,6 +174,7 @@ static void to_child(struct agent *a)
 	}
 	/* What the step before has laid out is about to be laid out anew. */
 	if (session_state(a->session) == SESSION_PREPARING) {
+		endpoint_forget_answer(a->endpoint);
 		sampler_fini(&a->sampler);
 		child_unmap(a->child);
 	}
@@ -260,8 +259,11 @@ static void carry_out(struct agent *a, struct session_action *action)
 		stop_child(a);
 		break;
 	case ACTION_TO_OWNER:
-		if (!a->child_failed && !endpoint_send(a->endpoint, &action->peer, &bytes))
-			log_debug("an answer went nowhere: the owner is gone");
+		if (!a->child_failed)
+			endpoint_send(a->endpoint, &action->peer, &bytes, true);
+		break;
+	case ACTION_RESEND:
+		endpoint_send_again(a->endpoint, &action->peer);
 		break;
 	case ACTION_MAP:
 		map_block(a);
@@ -319,6 +321,8 @@ static void handle(struct agent *a, struct session_event *event)
 	for (size_t i = 0; i < actions.nr; i++)
 		carry_out(a, &actions.items[i]);
 	session_actions_fini(&actions);
+	if (session_state(a->session) == SESSION_FREE)
+		endpoint_forget_answer(a->endpoint);
 	if (a->child_failed) {
 		_cleanup_free_ char *text = take_ptr(a->child_failed);
 		struct session_event gone = { .type = EVENT_CHILD_GONE,

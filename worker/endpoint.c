@@ -26,6 +26,7 @@ struct endpoint {
 	const struct worker_config *config;
 	zsock_t *router, *zap;
 	char *coordinators; /* folder of their keys; NULL: none are needed */
+	struct buf answer;  /* the last one that the owner waited for; empty: none */
 };
 
 /* --- opening -------------------------------------------------------------------------------------- */
@@ -105,6 +106,7 @@ void endpoint_close(struct endpoint **self_p)
 	zsock_destroy(&e->router);
 	zsock_destroy(&e->zap);
 	free(e->coordinators);
+	buf_fini(&e->answer);
 	free(e);
 	*self_p = NULL;
 }
@@ -176,13 +178,34 @@ void received_fini(struct received *r)
 	freep(&r->key_name);
 }
 
-bool endpoint_send(struct endpoint *e, const struct peer *to, const struct buf *bytes)
+static void send_bytes(struct endpoint *e, const struct peer *to, const struct buf *bytes)
 {
 	_cleanup_(zframe_destroy) zframe_t *id = zframe_new(to->id, to->len);
 	_cleanup_(zframe_destroy) zframe_t *frame = zframe_new(bytes->data, bytes->len);
 
-	return zframe_send(&id, e->router, ZFRAME_MORE | ZFRAME_DONTWAIT) == 0 &&
-	       zframe_send(&frame, e->router, ZFRAME_DONTWAIT) == 0;
+	if (zframe_send(&id, e->router, ZFRAME_MORE | ZFRAME_DONTWAIT) != 0 ||
+	    zframe_send(&frame, e->router, ZFRAME_DONTWAIT) != 0)
+		log_debug("%zu bytes went nowhere: the peer is gone or takes nothing", bytes->len);
+}
+
+void endpoint_send(struct endpoint *e, const struct peer *to, const struct buf *bytes, bool keep)
+{
+	if (keep) {
+		endpoint_forget_answer(e);
+		buf_add(&e->answer, bytes->data, bytes->len);
+	}
+	send_bytes(e, to, bytes);
+}
+
+void endpoint_send_again(struct endpoint *e, const struct peer *to)
+{
+	if (e->answer.len)
+		send_bytes(e, to, &e->answer);
+}
+
+void endpoint_forget_answer(struct endpoint *e)
+{
+	buf_fini(&e->answer);
 }
 
 /* --- who may connect ------------------------------------------------------------------------------ */

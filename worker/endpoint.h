@@ -32,8 +32,11 @@ struct received {
 bool endpoint_receive(struct endpoint *e, struct received *ret);
 void received_fini(struct received *r);
 
-/* False when the peer is gone, or takes nothing any more. */
-bool endpoint_send(struct endpoint *e, const struct peer *to, const struct buf *bytes);
+/* Goes nowhere when the peer is gone, or takes nothing any more. `keep`: an answer that the owner waits for, to be
+ * sent again over a new link when the one that it went over has broken: nobody can say whether it came. */
+void endpoint_send(struct endpoint *e, const struct peer *to, const struct buf *bytes, bool keep);
+void endpoint_send_again(struct endpoint *e, const struct peer *to);
+void endpoint_forget_answer(struct endpoint *e);
 /* Answers one question about a key. */
 void endpoint_answer_zap(struct endpoint *e);
 

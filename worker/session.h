@@ -67,6 +67,7 @@ enum action_type {
 	ACTION_TO_CHILD, /* the event's message, as it came -> I/O process (started when there is none) */
 	ACTION_STOP_CHILD, /* STOP -> I/O process */
 	ACTION_TO_OWNER,   /* the event's message, as it came -> owner */
+	ACTION_RESEND, /* the last READY, ARMED, FAILED or DONE of the session once more -> peer */
 	ACTION_MAP, /* READY came: the statistics block is laid out; map it, before anything else */
 	ACTION_DEADLINE, /* ns: no I/O is to be submitted at or after it */
 	ACTION_SAMPLE,   /* read the counters: interval -> owner */

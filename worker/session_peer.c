@@ -30,6 +30,20 @@ static bool is_owner(const struct session *s, const struct session_event *e)
 	       streq(e->key, s->owner_key);
 }
 
+static bool same_peer(const struct peer *a, const struct peer *b)
+{
+	return a->len == b->len && memcmp(a->id, b->id, a->len) == 0;
+}
+
+/* Its link was made anew: what went over the old one last may be lost, and is waited for. */
+static void follow_owner(struct session *s, const struct session_event *e,
+			 struct session_actions *out)
+{
+	if (!same_peer(e->peer, &s->owner))
+		actions_add(out, ACTION_RESEND, e->peer);
+	s->owner = *e->peer;
+}
+
 static void take_ownership(struct session *s, const struct session_event *e,
 			   struct session_actions *out)
 {
@@ -88,7 +102,8 @@ static void on_hello(struct session *s, const struct session_event *e, struct se
 	} else if (s->state == SESSION_FREE || (is_owner(s, e) && !s->ending)) {
 		if (s->state == SESSION_FREE)
 			take_ownership(s, e, out);
-		s->owner = *e->peer;
+		else
+			follow_owner(s, e, out);
 		send_welcome(s, e, out);
 	} else {
 		actions_send(out, e->peer,
@@ -193,7 +208,7 @@ static void on_stop(struct session *s, const struct session_event *e, struct ses
 static void on_owner_message(struct session *s, const struct session_event *e,
 			     struct session_actions *out)
 {
-	s->owner = *e->peer; /* its link may have been made anew */
+	follow_owner(s, e, out);
 	switch (e->message->type) {
 	case MSG_PREPARE:
 		on_prepare(s, e, out);
@@ -246,7 +261,7 @@ void session_on_message(struct session *s, const struct session_event *e,
 		/* One that would renew a lease which is not here is answered below: its sender would
 		 * believe in a session that ended with the worker before this one. */
 		if (owner)
-			s->owner = *e->peer;
+			follow_owner(s, e, out);
 		on_ping(s, e, out);
 	} else if (owner && !s->ending) {
 		on_owner_message(s, e, out);
@@ -258,11 +273,6 @@ void session_on_message(struct session *s, const struct session_event *e,
 				  "restarted?",
 				  (unsigned long long)e->message->session));
 	}
-}
-
-static bool same_peer(const struct peer *a, const struct peer *b)
-{
-	return a->len == b->len && memcmp(a->id, b->id, a->len) == 0;
 }
 
 void session_on_garbage(struct session *s, const struct session_event *e,

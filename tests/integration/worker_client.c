@@ -66,6 +66,15 @@ bool wait_until(bool (*condition)(const struct worker_client *c), const struct w
 	return true;
 }
 
+void client_connect(struct worker_client *c)
+{
+	zsock_destroy(&c->dealer);
+	c->dealer = zsock_new(ZMQ_DEALER);
+	zsock_set_linger(c->dealer, 0);
+	zsock_set_rcvtimeo(c->dealer, WAIT_MS);
+	cr_assert_eq(zsock_connect(c->dealer, "ipc://%s/w.sock", c->dir), 0);
+}
+
 void client_start_worker(struct worker_client *c, const char *const *extra)
 {
 	_cleanup_free_ char *listen = xasprintf("ipc://%s/w.sock", c->dir);
@@ -78,10 +87,7 @@ void client_start_worker(struct worker_client *c, const char *const *extra)
 		args[nr++] = extra[i];
 	c->worker = spawn(c, args);
 	cr_assert(wait_until(socket_is_there, c, WAIT_MS), "the worker does not listen");
-	c->dealer = zsock_new(ZMQ_DEALER);
-	zsock_set_linger(c->dealer, 0);
-	zsock_set_rcvtimeo(c->dealer, WAIT_MS);
-	cr_assert_eq(zsock_connect(c->dealer, "%s", listen), 0);
+	client_connect(c);
 }
 
 void client_start(struct worker_client *c, const char *const *extra)

@@ -27,6 +27,8 @@ struct worker_client {
 void client_start(struct worker_client *c, const char *const *extra);
 /* Starts a worker in the folder that is there. */
 void client_start_worker(struct worker_client *c, const char *const *extra);
+/* Makes the link to it anew. */
+void client_connect(struct worker_client *c);
 /* Ends the worker with SIGTERM (killed where that does not help) and removes the folder. */
 void client_end(struct worker_client *c);
 /* Runs the program once and waits: its exit status. */

@@ -102,6 +102,28 @@ Test(worker_session, job_that_ends_by_itself_says_done_at_once)
 	finish(done);
 }
 
+Test(worker_session, done_comes_again_over_a_new_link)
+{
+	struct work_target simulated = client_simulated();
+	struct job job = client_job(RW_READ, 100);
+	uint64_t ios;
+
+	client_hello(&c, 10000, 1000);
+	client_run(&c, &simulated, &job);
+	struct message done = client_done(&c);
+
+	ios = total_ios(&done);
+	finish(done);
+	client_connect(&c);
+	client_send(&c, (struct message) { .type = MSG_PING });
+	done = client_expect(&c, MSG_DONE);
+	cr_assert_eq(total_ios(&done), ios);
+	finish(done);
+	client_run(&c, &simulated, &job);
+	finish(client_done(&c));
+	client_bye(&c);
+}
+
 Test(worker_session, stop_ends_a_run_before_its_time)
 {
 	struct work_target simulated = client_simulated();

@@ -84,6 +84,22 @@ Test(session, owner_comes_back_over_another_link_and_goes_on)
 	cr_assert_eq(action(ACTION_SAMPLE)->peer.id[0], 'b', "samples follow the owner");
 }
 
+Test(session, what_the_owner_waits_for_is_sent_again_over_a_new_link)
+{
+	struct message m = ping(1000);
+
+	reach_armed();
+	from(&anna, 1000, m);
+	cr_assert_null(action(ACTION_RESEND), "the link is the same");
+	m = ping(1000);
+	from(&bert, 1100, m);
+	cr_assert_eq(acts.items[0].type, ACTION_RESEND, "before anything else");
+	cr_assert_eq(acts.items[0].peer.id[0], 'b');
+	m = ping(1100);
+	from(&bert, 1200, m);
+	cr_assert_null(action(ACTION_RESEND));
+}
+
 Test(session, same_number_with_another_key_is_another_coordinator)
 {
 	struct message m = hello(ID, "anna@here");
