@@ -38,6 +38,15 @@ void freep(void *p);
 void closep(int *fd); /* closes *fd when >= 0 and sets it to -1 */
 #define _cleanup_close_ _cleanup_(closep)
 
+/* Gives a guarded descriptor away. */
+static inline int take_fd(int *fd)
+{
+	int value = *fd;
+
+	*fd = -1;
+	return value;
+}
+
 /* Edit distance (insert, delete, replace, swap of neighbours = 1), for "did you mean"; 99 for texts
  * of 64 bytes and more. */
 unsigned str_distance(const char *a, const char *b);

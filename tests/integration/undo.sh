@@ -107,7 +107,10 @@ dead() {
 case "${1:-}" in
 --dead) dead ;;
 --born) born "$2" ;;
-"${TMPDIR:-/tmp}"/salvo-test.*) undo "$1" ;;
+*/salvo-test.??????)
+	# The owner's note makes sure that nothing else of such a name is removed.
+	[ -f "$1/owner" ] && undo "$1"
+	;;
 *)
 	echo "error: undo.sh: '${1:-}' is no folder of a test" >&2
 	exit 2

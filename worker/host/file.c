@@ -186,8 +186,7 @@ struct error *file_make(struct place *p, int *ret)
 	closep(&p->parent_fd);
 	p->exists = true;
 	remember_made(&p->st);
-	*ret = fd;
-	fd = -1;
+	*ret = take_fd(&fd);
 	return NULL;
 }
 
