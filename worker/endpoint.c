@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "worker/endpoint.h"
 
+#include "common/base/limits.h"
 #include "common/base/log.h"
 #include "common/net/keys.h"
 
@@ -26,6 +27,7 @@ struct endpoint {
 	const struct worker_config *config;
 	zsock_t *router, *zap;
 	char *coordinators; /* folder of their keys; NULL: none are needed */
+	bool is_short;      /* of descriptors: keys cannot be read */
 	struct buf answer;  /* the last one that the owner waited for; empty: none */
 };
 
@@ -83,6 +85,7 @@ struct error *endpoint_open(const struct worker_config *c, struct endpoint **ret
 	struct error *err = NULL;
 
 	e->config = c;
+	limits_raise_files(); /* connections of strangers take some, too */
 	e->router = zsock_new(ZMQ_ROUTER);
 	set_options(e->router);
 	if (worker_config_is_tcp(c) && c->keys)
@@ -128,40 +131,43 @@ static bool has_more(const struct endpoint *e)
 	return zsock_rcvmore(e->router) != 0;
 }
 
-/* The handler below gave the key as the user's name. It is looked up anew: it may have been withdrawn. */
-static void identify(const struct endpoint *e, struct received *r)
+/* The handler below gave the key as the user's name. It is looked up anew: it may have been withdrawn. False when
+ * that cannot be told now: a flood of connections, which need no key, must not end the session of one that has
+ * one. If it lasts, the lease does. */
+static bool identify(struct endpoint *e, struct received *r)
 {
 	const char *user = zframe_meta(r->frame, "User-Id");
 	uint8_t key[KEY_BYTES];
+	bool undecided;
 
 	if (!e->coordinators) {
 		r->key_name = xstrdup("");
-		return;
+		return true;
 	}
 	if (!user || strlen(user) != sizeof(r->key) - 1 || !zmq_z85_decode(key, user))
-		return;
+		return true;
 	memcpy(r->key, user, sizeof(r->key));
-	r->key_name = keys_find(e->coordinators, key);
+	r->key_name = keys_find(e->coordinators, key, &undecided);
+	if (undecided && !e->is_short)
+		log_warn(
+			"no descriptors or memory to read the keys with: messages are passed over");
+	e->is_short = undecided;
+	return !undecided;
 }
 
-bool endpoint_receive(struct endpoint *e, struct received *ret)
+/* The message that `id` begins; false: it is passed over. */
+static bool receive_rest(struct endpoint *e, zframe_t *id, struct received *ret)
 {
-	_cleanup_(zframe_destroy) zframe_t *id = NULL;
+	bool decided = true;
 
-	*ret = (struct received) { 0 };
-	if (!(zsock_events(e->router) & ZMQ_POLLIN))
-		return false;
-	id = zframe_recv(e->router);
-	if (!id)
-		return false;
 	ret->peer.len = (uint8_t)zframe_size(id); /* at most 255 by ZMTP */
 	memcpy(ret->peer.id, zframe_data(id), ret->peer.len);
 	if (has_more(e)) {
 		ret->frame = zframe_recv(e->router);
-		identify(e, ret);
+		decided = identify(e, ret);
 	}
 	if (!has_more(e))
-		return true;
+		return decided;
 	/* Not ours: a message is one frame. The rest is read and let go. */
 	zframe_destroy(&ret->frame);
 	while (has_more(e)) {
@@ -169,7 +175,23 @@ bool endpoint_receive(struct endpoint *e, struct received *ret)
 
 		zframe_destroy(&rest);
 	}
-	return true;
+	return decided;
+}
+
+bool endpoint_receive(struct endpoint *e, struct received *ret)
+{
+	*ret = (struct received) { 0 };
+	while (zsock_events(e->router) & ZMQ_POLLIN) {
+		_cleanup_(zframe_destroy) zframe_t *id = zframe_recv(e->router);
+
+		if (!id)
+			return false;
+		if (receive_rest(e, id, ret))
+			return true;
+		received_fini(ret);
+		*ret = (struct received) { 0 };
+	}
+	return false;
 }
 
 void received_fini(struct received *r)
@@ -211,17 +233,17 @@ void endpoint_forget_answer(struct endpoint *e)
 /* --- who may connect ------------------------------------------------------------------------------ */
 
 static const char *judge(const struct endpoint *e, zframe_t *const frames[ZAP_FRAMES],
-			 char text[41])
+			 char text[41], bool *undecided)
 {
 	if (!zframe_streq(frames[0], "1.0"))
 		return NULL;
 	if (!zframe_streq(frames[5], "CURVE") || zframe_size(frames[6]) != KEY_BYTES)
 		return NULL;
-	_cleanup_free_ char *name = keys_find(e->coordinators, zframe_data(frames[6]));
+	_cleanup_free_ char *name = keys_find(e->coordinators, zframe_data(frames[6]), undecided);
 	_cleanup_free_ char *address = zframe_strdup(frames[3]);
 
 	zmq_z85_encode(text, zframe_data(frames[6]), KEY_BYTES);
-	if (!name)
+	if (!name && !*undecided)
 		log_warn("%s was refused: its key %s is not in '%s'", address, text,
 			 e->coordinators);
 	return name ? text : NULL;
@@ -234,17 +256,19 @@ void endpoint_answer_zap(struct endpoint *e)
 	zframe_t *frames[ZAP_FRAMES] = { 0 };
 	char text[41];
 	const char *user = NULL;
+	bool undecided = false;
 
 	if (request && zmsg_size(request) == ZAP_FRAMES) {
 		frames[0] = zmsg_first(request);
 		for (int i = 1; i < ZAP_FRAMES; i++)
 			frames[i] = zmsg_next(request);
-		user = judge(e, frames, text);
+		user = judge(e, frames, text, &undecided);
 	}
 	zmsg_addstr(reply, "1.0");
 	zmsg_addmem(reply, frames[1] ? zframe_data(frames[1]) : NULL,
 		    frames[1] ? zframe_size(frames[1]) : 0);
-	zmsg_addstr(reply, user ? "200" : "400");
+	/* 300: later, perhaps. */
+	zmsg_addstr(reply, user ? "200" : undecided ? "300" : "400");
 	zmsg_addstr(reply, user ? "OK" : "key not known");
 	zmsg_addstr(reply, user ? user : "");
 	zmsg_addmem(reply, NULL, 0);

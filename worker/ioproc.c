@@ -8,13 +8,13 @@
 #include "worker/ioproc.h"
 
 #include "common/base/clock.h"
+#include "common/base/limits.h"
 #include "common/base/units.h"
 #include "worker/iostep.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 /* How often targets that nothing uses any more are looked for while others hang. */
@@ -263,22 +263,12 @@ static void serve(struct ioproc *p)
 	}
 }
 
-static void raise_file_limit(void)
-{
-	struct rlimit files;
-
-	if (getrlimit(RLIMIT_NOFILE, &files) != 0)
-		return;
-	files.rlim_cur = files.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &files);
-}
-
 int ioproc_main(void)
 {
 	struct ioproc p = { .prepare = { .type = MSG_COUNT } };
 
 	prctl(PR_SET_NAME, "salvo-io");
-	raise_file_limit();
+	limits_raise_files();
 	control_pair_init(&p.pair, CHILD_PAIR_FD);
 	p.env.stats_fd = CHILD_STATS_FD;
 	p.env.progress = on_progress;

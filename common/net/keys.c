@@ -106,11 +106,17 @@ static bool load_public(const char *path, uint8_t ret[KEY_BYTES])
 	return text && strlen(text) == KEY_BYTES * 5 / 4 && zmq_z85_decode(ret, text);
 }
 
-char *keys_find(const char *dir, const uint8_t public_key[KEY_BYTES])
+static bool is_shortage(int errnum)
+{
+	return errnum == EMFILE || errnum == ENFILE || errnum == ENOMEM;
+}
+
+char *keys_find(const char *dir, const uint8_t public_key[KEY_BYTES], bool *ret_undecided)
 {
 	_cleanup_(closedirp) DIR *stream = opendir(dir);
 	const struct dirent *entry;
 
+	*ret_undecided = !stream && is_shortage(errno);
 	while (stream && (entry = readdir(stream))) {
 		size_t len = strlen(entry->d_name);
 		uint8_t key[KEY_BYTES];
@@ -120,8 +126,15 @@ char *keys_find(const char *dir, const uint8_t public_key[KEY_BYTES])
 			continue;
 		_cleanup_free_ char *path = xasprintf("%s/%s", dir, entry->d_name);
 
-		if (load_public(path, key) && memcmp(key, public_key, KEY_BYTES) == 0)
+		errno = 0;
+		if (!load_public(path, key)) {
+			*ret_undecided |= is_shortage(errno);
+			continue;
+		}
+		if (memcmp(key, public_key, KEY_BYTES) == 0) {
+			*ret_undecided = false;
 			return xstrndup(entry->d_name, len - strlen(KEY_SUFFIX));
+		}
 	}
 	return NULL;
 }

@@ -20,8 +20,9 @@ enum { KEY_BYTES = 32 };
 struct error *keys_generate(const char *dir, const char *role) _must_check_;
 /* Loads DIR/ROLE.key_secret. A file that others than the owner may read is an error that says what to do. */
 struct error *keys_load_secret(const char *dir, const char *role, zcert_t **ret) _must_check_;
-/* The name (without .key) of the file in DIR that holds this public key; NULL: none. Owned by the caller. */
-char *keys_find(const char *dir, const uint8_t public_key[KEY_BYTES]);
+/* The name (without .key) of the file in DIR that holds this public key; NULL: none. Owned by the caller. Where
+ * there are no descriptors or no memory to look with, NULL and *ret_undecided. */
+char *keys_find(const char *dir, const uint8_t public_key[KEY_BYTES], bool *ret_undecided);
 /* The public key of worker `name` from DIR/workers: NAME.key, else default.key. */
 struct error *keys_load_worker_public(const char *dir, const char *name,
 				      uint8_t ret[KEY_BYTES]) _must_check_;

@@ -2,13 +2,13 @@
 #include "coordinator/run/coordinator.h"
 
 #include "common/base/clock.h"
+#include "common/base/limits.h"
 #include "common/net/resolve.h"
 #include "coordinator/run/embedded.h"
 
 #include <pwd.h>
 #include <signal.h>
 #include <sys/random.h>
-#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -227,17 +227,6 @@ static uint64_t random_session(void)
 	return session;
 }
 
-/* A socket and its monitor's pair for each host, with their event descriptors. */
-static void raise_file_limit(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit))
-		return;
-	limit.rlim_cur = limit.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &limit);
-}
-
 static void take_signals(sigset_t *before, struct sigaction *pipe_before, int *fd)
 {
 	struct sigaction ignore = { .sa_handler = SIG_IGN };
@@ -329,7 +318,8 @@ struct run *coordinator_run(const struct coordinator_options *options)
 	sigset_t before;
 
 	take_signals(&before, &pipe_before, &s.signals);
-	raise_file_limit();
+	/* A socket and its monitor's pair for each host, with their event descriptors. */
+	limits_raise_files();
 	s.run = run_new(
 		&(struct run_options) {
 			.mode = options->mode,

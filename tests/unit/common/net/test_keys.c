@@ -4,6 +4,7 @@
 #include "common/base/str.h"
 
 #include <criterion/criterion.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -115,24 +116,51 @@ Test(keys, find_sees_new_and_withdrawn_keys_at_once)
 	_cleanup_free_ char *dir = at("w/coordinators"), *path = at("w/coordinators/anna.key");
 	_cleanup_free_ char *c = at("c");
 	_cleanup_(zcert_destroy) zcert_t *cert = NULL;
+	bool undecided;
 
 	generate("w/coordinators", "other");
 	generate("c", "coordinator");
 	cr_assert_null(keys_load_secret(c, "coordinator", &cert));
-	cr_assert_null(keys_find(dir, zcert_public_key(cert)));
+	cr_assert_null(keys_find(dir, zcert_public_key(cert), &undecided));
 	copy_file("c/coordinator.key", "w/coordinators/anna.key");
-	_cleanup_free_ char *name = keys_find(dir, zcert_public_key(cert));
+	_cleanup_free_ char *name = keys_find(dir, zcert_public_key(cert), &undecided);
 	cr_assert_str_eq(name, "anna");
 	cr_assert_eq(unlink(path), 0);
-	cr_assert_null(keys_find(dir, zcert_public_key(cert)));
+	cr_assert_null(keys_find(dir, zcert_public_key(cert), &undecided));
 }
 
 Test(keys, find_in_a_missing_folder_finds_nothing)
 {
 	_cleanup_free_ char *dir = at("nowhere");
 	const uint8_t key[KEY_BYTES] = { 1 };
+	bool undecided;
 
-	cr_assert_null(keys_find(dir, key));
+	cr_assert_null(keys_find(dir, key, &undecided));
+	cr_assert(!undecided);
+}
+
+Test(keys, find_without_descriptors_decides_nothing)
+{
+	_cleanup_free_ char *dir = at("w");
+	const uint8_t key[KEY_BYTES] = { 1 };
+	struct rlimit files, few;
+	bool undecided;
+
+	generate("w", "worker");
+	cr_assert_eq(getrlimit(RLIMIT_NOFILE, &files), 0);
+	/* Room for the folder and for no file in it, and then for neither. */
+	for (rlim_t room = 2; room-- > 0;) {
+		int free_fd = dup(STDERR_FILENO);
+
+		close(free_fd);
+		few = (struct rlimit) { (rlim_t)free_fd + room, files.rlim_max };
+		cr_assert_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
+		cr_assert_null(keys_find(dir, key, &undecided));
+		cr_assert_eq(setrlimit(RLIMIT_NOFILE, &files), 0);
+		cr_assert(undecided, "room for %d", (int)room);
+	}
+	cr_assert_null(keys_find(dir, key, &undecided));
+	cr_assert(!undecided);
 }
 
 Test(keys, own_key_goes_before_default)
