@@ -328,7 +328,7 @@ static void child_gone(struct session *s, const struct session_event *e,
 		a->text = xasprintf("the I/O process %s", e->text);
 		a->ns = stopped;
 	} else if (active) {
-		session_send_failed(s, out, error_new(ERR_INTERNAL, "the I/O process %s", e->text));
+		session_send_failed(s, out, error_new(ERR_LOST, "the I/O process %s", e->text));
 	}
 	if (s->ending)
 		become_free(s, out);

@@ -178,11 +178,11 @@ static struct error *judge(struct channel *c, unsigned event, uint32_t value)
 					   "its worker.key with workers/%s.key (or "
 					   "workers/default.key) here",
 					   c->name, c->name)
-			       : error_new(
-					 ERR_AUTH,
-					 "host '%s': it breaks the handshake off; is it a worker, "
-					 "and without keys?",
-					 c->name);
+			       : error_new(ERR_AUTH,
+					   "host '%s': it breaks the handshake off; a worker that "
+					   "has "
+					   "keys wants them here, too: leave out --insecure",
+					   c->name);
 	default:
 		return NULL;
 	}

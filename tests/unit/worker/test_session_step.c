@@ -243,6 +243,7 @@ Test(session_step, death_before_the_start_is_a_failure_and_after_it_a_salvaged_r
 		reach(before[i]);
 		child_gone(100);
 		cr_assert_not_null(strstr(sent(MSG_FAILED)->failed.reasons[0].text, "signal 9"));
+		cr_assert_str_eq(sent(MSG_FAILED)->failed.reasons[0].code, "LOST");
 		cr_assert_eq(session_state(s), SESSION_OWNED);
 	}
 	restart();
