@@ -24,7 +24,7 @@ scenario() {
 	YAML
 }
 
-scenario 3s >"$T/long.yaml"
+scenario 8s >"$T/long.yaml"
 scenario 100ms >"$T/short.yaml"
 "$SALVO" run "$T/long.yaml" --keys "$T/keys" --output "$T/first" --quiet >"$T/first.out" 2>&1 </dev/null &
 pid=$!
