@@ -343,12 +343,6 @@ static int loop_result(const struct agent *a)
 
 /* --- sources of events ---------------------------------------------------------------------------- */
 
-static void refresh_facts(struct agent *a)
-{
-	facts_free(&a->welcome.facts, &a->welcome.nr_facts);
-	facts_collect(&a->welcome.facts, &a->welcome.nr_facts);
-}
-
 static void on_received(struct agent *a, const struct received *r, uint64_t now)
 {
 	struct message m = { .type = MSG_COUNT };
@@ -366,7 +360,7 @@ static void on_received(struct agent *a, const struct received *r, uint64_t now)
 	event.type = r->frame && !err ? EVENT_MESSAGE : EVENT_GARBAGE;
 	event.text = err ? error_message(err) : "a message must be a single frame";
 	if (event.type == EVENT_MESSAGE && m.type == MSG_HELLO)
-		refresh_facts(a);
+		welcome_refresh(&a->welcome);
 	a->bytes = r->frame ? zframe_data(r->frame) : NULL;
 	a->bytes_len = r->frame ? zframe_size(r->frame) : 0;
 	handle(a, &event);
@@ -512,20 +506,8 @@ static void agent_fini(struct agent *a)
 	endpoint_close(&a->endpoint);
 	closep(&a->timer_fd);
 	closep(&a->signal_fd);
-	facts_free(&a->welcome.facts, &a->welcome.nr_facts);
-	free(a->welcome.version);
-	free(a->welcome.hostname);
+	welcome_fini(&a->welcome);
 	free(a->setup.below);
-}
-
-static void make_welcome(struct agent *a)
-{
-	char name[HOST_NAME_MAX + 1] = "";
-
-	gethostname(name, sizeof(name) - 1);
-	a->welcome.protocol = PROTOCOL_MAJOR;
-	a->welcome.version = xstrdup(SALVO_VERSION);
-	a->welcome.hostname = xstrdup(name);
 }
 
 void agent_signals(const struct worker_config *c, sigset_t *ret)
@@ -553,7 +535,7 @@ static struct error *begin(struct agent *a)
 {
 	struct error *err = io_setup_make(a->config, &a->setup);
 
-	make_welcome(a);
+	welcome_init(&a->welcome, SALVO_VERSION);
 	if (!err)
 		err = make_descriptors(a);
 	if (!err)

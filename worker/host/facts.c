@@ -4,6 +4,7 @@
 #include "common/base/str.h"
 
 #include <ctype.h>
+#include <limits.h>
 #include <stdio.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -143,4 +144,30 @@ void facts_free(struct fact **facts, size_t *nr)
 	free(*facts);
 	*facts = NULL;
 	*nr = 0;
+}
+
+void welcome_init(struct msg_welcome *w, const char *version)
+{
+	char name[HOST_NAME_MAX + 1] = "";
+
+	gethostname(name, sizeof(name) - 1);
+	*w = (struct msg_welcome) {
+		.protocol = PROTOCOL_MAJOR,
+		.version = xstrdup(version),
+		.hostname = xstrdup(name),
+	};
+}
+
+void welcome_refresh(struct msg_welcome *w)
+{
+	facts_free(&w->facts, &w->nr_facts);
+	facts_collect(&w->facts, &w->nr_facts);
+}
+
+void welcome_fini(struct msg_welcome *w)
+{
+	facts_free(&w->facts, &w->nr_facts);
+	free(w->version);
+	free(w->hostname);
+	*w = (struct msg_welcome) { 0 };
 }

@@ -12,4 +12,9 @@ void facts_collect(struct fact **ret, size_t *ret_nr);
 void facts_collect_at(const struct host_root *root, struct fact **ret, size_t *ret_nr);
 void facts_free(struct fact **facts, size_t *nr);
 
+/* What WELCOME says of this host but for its owner: init without the facts, refresh reads them anew. */
+void welcome_init(struct msg_welcome *w, const char *version);
+void welcome_refresh(struct msg_welcome *w);
+void welcome_fini(struct msg_welcome *w);
+
 #endif
