@@ -7,7 +7,6 @@ need_loop
 need_netns
 need_tools jq
 test_begin
-fair_scheduling
 
 HOSTS=3
 
@@ -89,6 +88,7 @@ run_on() {
 		BEFORE[i]=$(stat_of "${DEVICES[i]}")
 	done
 	rm -rf "${T:?}/$kind"
+	fair_scheduling
 	salvo_run 60 run "$T/$kind.yaml" --keys "$T/keys" --output "$T/$kind" --quiet
 	expect_rc 0 "salvo run on $kind"
 	RESULT=$T/$kind/result.json

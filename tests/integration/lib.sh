@@ -107,11 +107,12 @@ need_tracing() {
 }
 
 # After test_begin: several workers on few processors get equal shares. With autogroups, Linux 6.18 starves all sessions
-# but one for seconds when I/O threads and their io-wq workers (zram) take turns.
+# but one for seconds when I/O threads and their io-wq workers (zram) take turns. To be called before each run that
+# matters: another test that ends may put it back meanwhile.
 fair_scheduling() {
 	local setting=/proc/sys/kernel/sched_autogroup_enabled
 	[ "$(cat $setting 2>/dev/null)" = 1 ] || return 0
-	note setting $setting 1
+	grep -q "^setting $setting" "$T/undo" || note setting $setting 1
 	echo 0 >$setting
 }
 

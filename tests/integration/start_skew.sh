@@ -9,7 +9,6 @@ need_timens
 need_tools jq
 test_begin
 need_tracing
-fair_scheduling
 
 HOSTS=8 RUNS=10
 devices=()
@@ -44,6 +43,7 @@ series() {
 	agree=0
 	rm -rf "$T"/run* "$T/measured" "$T/printed"
 	for ((run = 1; run <= RUNS; run++)); do
+		fair_scheduling
 		witness_start skew first "${devices[@]}"
 		salvo_run 40 run "$T/skew.yaml" --keys "$T/keys" --output "$T/run$run" --quiet
 		witness_stop skew >"$T/seen"
