@@ -119,7 +119,8 @@ static void salvage(struct agent *a, const struct session_action *action)
 		send_sample(a, &action->peer, &rest);
 	}
 	m.done.stopped = action->ns != 0;
-	m.done.warning = xstrdup(action->text);
+	m.done.warnings = xcalloc(1, sizeof(char *));
+	m.done.warnings[m.done.nr_warnings++] = xstrdup(action->text);
 	m.done.failure = xstrdup(action->text);
 	send_message(a, &action->peer, &m);
 	message_fini(&m);

@@ -481,19 +481,20 @@ static struct error *wake_warning(const struct iostep *s)
 }
 
 /* All that the host wants said about the step, in one text; NULL: nothing. */
-static char *step_warning(const struct iostep *s)
+static void add_warning(struct msg_done *done, const char *text)
+{
+	done->warnings = xrealloc(done->warnings, done->nr_warnings + 1, sizeof(char *));
+	done->warnings[done->nr_warnings++] = xstrdup(text);
+}
+
+static void step_warnings(const struct iostep *s, struct msg_done *done)
 {
 	_cleanup_(error_destroy) struct error *late = wake_warning(s);
-	char *text = late ? xstrdup(error_message(late)) : NULL;
 
-	for (const struct error *w = pool_warnings(s->pool); w; w = error_next(w)) {
-		char *more =
-			xasprintf("%s%s%s", text ? text : "", text ? "; " : "", error_message(w));
-
-		free(text);
-		text = more;
-	}
-	return text;
+	if (late)
+		add_warning(done, error_message(late));
+	for (const struct error *w = pool_warnings(s->pool); w; w = error_next(w))
+		add_warning(done, error_message(w));
 }
 
 void iostep_finish(struct iostep *s, struct msg_done *ret)
@@ -511,7 +512,7 @@ void iostep_finish(struct iostep *s, struct msg_done *ret)
 	/* A lease that is renewed ends seconds ahead. */
 	if (cell_get(&s->env->block->deadline_ns) < now + LEASE_NEAR_NS)
 		ret->stopped = true;
-	ret->warning = step_warning(s);
+	step_warnings(s, ret);
 	pool_destroy(&s->pool);
 	device_differences(s, ret);
 	if (!s->start_ns)

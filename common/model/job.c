@@ -18,8 +18,15 @@ static const struct choice engine_choices[] = {
 	{ NULL }
 };
 
+static const struct choice on_error_choices[] = {
+	{ "stop",     ON_ERROR_STOP,     "the thread ends at its first I/O error" },
+	{ "continue", ON_ERROR_CONTINUE, "errors are counted and the thread goes on" },
+	{ "stop_all", ON_ERROR_STOP_ALL, "the first I/O error ends the whole run on all hosts" },
+	{ NULL }
+};
+
 /* Names of things become texts of reports and paths of metrics; these bounds are far above use. */
-enum { NAME_MAX_BYTES = 128, MAX_TARGETS_PER_JOB = 1024, MAX_HOSTS_PER_JOB = 8192 };
+enum { NAME_MAX_BYTES = 128, TEXT_MAX_BYTES = 4096, MAX_TARGETS_PER_JOB = 1024, MAX_HOSTS_PER_JOB = 8192 };
 #define BYTES_MAX (1ull << 62)              /* offset + size stay below 2^63 */
 #define TIME_MAX  (365ull * 24 * 3600 * 1000000000)
 
@@ -60,8 +67,18 @@ static const struct field job_fields[] = {
 		 .help = "How I/O is submitted"),
 	F_COUNT(struct job, fsync, .def = "0", .max = 1ull << 32,
 		.help = "fsync after so many writes of a thread; 0: never"),
+	F_COUNT(struct job, fdatasync, .def = "0", .max = 1ull << 32,
+		.help = "fdatasync after so many writes of a thread; 0: never"),
 	F_BOOL(struct job, end_fsync, .def = "false",
 	       .help = "fsync when a thread's writing is over; its time counts"),
+	F_BOOL(struct job, invalidate, .def = "true",
+	       .help = "Drop the target's part of the page cache before the phase"),
+	F_BOOL(struct job, drop_caches, .def = "false",
+	       .help = "Sync, then drop the host's page cache, dentries and inodes before the phase; needs root on the host"),
+	F_STRING(struct job, cpus_allowed, .flags = FIELD_OPTIONAL | FIELD_NONEMPTY, .max = TEXT_MAX_BYTES,
+		 .help = "The CPUs of each host on which the job's threads may run: 0-3,8"),
+	F_CHOICE(struct job, on_error, .choices = on_error_choices, .def = "stop",
+		 .help = "What an I/O error does besides being counted"),
 	F_COUNT(struct job, randseed, .flags = FIELD_OPTIONAL,
 		.help = "Seed of the random offsets; without it one is chosen and recorded"),
 	F_BOOL(struct job, norandommap, .def = "false",

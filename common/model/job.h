@@ -9,6 +9,7 @@
 #include "common/schema/schema.h"
 
 enum job_rw { RW_READ, RW_WRITE, RW_RANDREAD, RW_RANDWRITE, RW_RW, RW_RANDRW };
+enum job_on_error { ON_ERROR_STOP, ON_ERROR_CONTINUE, ON_ERROR_STOP_ALL };
 enum job_engine { ENGINE_IO_URING, ENGINE_PSYNC };
 
 struct job {
@@ -29,11 +30,16 @@ struct job {
 	uint64_t runtime_ns;   /* measured time; 0: none */
 	uint64_t ramp_time_ns; /* before it, not measured */
 	bool time_based;
-	bool direct;    /* resolved: true for a device unless given */
-	int engine;     /* enum job_engine; simulated targets bring their own */
-	uint64_t fsync; /* after every N writes of a thread; 0: never */
+	bool direct;        /* resolved: true for a device unless given */
+	int engine;         /* enum job_engine; simulated targets bring their own */
+	uint64_t fsync;     /* after every N writes of a thread; 0: never */
+	uint64_t fdatasync; /* the same with fdatasync */
 	bool end_fsync;
-	uint64_t randseed; /* resolved: chosen by the coordinator when not given, and recorded */
+	bool invalidate;  /* the target's part of the page cache is dropped before the phase */
+	bool drop_caches; /* all of the host's page cache, dentries and inodes are, after a sync */
+	char *cpus_allowed; /* "0-3,8" on every host; NULL: any */
+	int on_error;       /* enum job_on_error */
+	uint64_t randseed;  /* resolved: chosen by the coordinator when not given, and recorded */
 	bool norandommap;
 	struct fieldset set;
 };

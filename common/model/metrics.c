@@ -46,6 +46,12 @@ bool counts_is_zero(const struct counts *c)
 	return true;
 }
 
+void pow2_counts_merge(struct pow2_counts *to, const struct pow2_counts *from)
+{
+	for (unsigned i = 0; i < POW2_BUCKETS; i++)
+		to->bucket[i] += from->bucket[i];
+}
+
 void direction_sum_fini(struct direction_sum *d)
 {
 	hist_fini(&d->lat);

@@ -48,6 +48,22 @@ void counts_merge(struct counts *to, const struct counts *from);
 void counts_merge_cells(struct counts *to, const struct counts *cells);
 bool counts_is_zero(const struct counts *c);
 
+/* How often a number was seen, by powers of two: bucket i counts 2^i .. 2^(i+1) - 1, the last one everything
+ * from 2^12 on (depths end at 4096). */
+enum { POW2_BUCKETS = 13 };
+struct pow2_counts {
+	uint64_t bucket[POW2_BUCKETS];
+};
+
+/* The bucket of n; n >= 1. */
+static inline unsigned pow2_bucket(uint64_t n)
+{
+	unsigned bit = 63u ^ (unsigned)__builtin_clzll(n | 1);
+
+	return bit < POW2_BUCKETS ? bit : POW2_BUCKETS - 1;
+}
+void pow2_counts_merge(struct pow2_counts *to, const struct pow2_counts *from);
+
 /* One direction with its latency distributions, for adding up on either side. Zero-initialise. */
 struct direction_sum {
 	struct counts counts;

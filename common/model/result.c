@@ -14,6 +14,12 @@ const char *const host_state_names[] = {
 	[HOST_HUNG] = "hung",
 };
 
+const char *const check_state_names[] = {
+	[CHECK_PASSED] = "passed",
+	[CHECK_FAILED] = "failed",
+	[CHECK_SKIPPED] = "skipped",
+};
+
 /* A peer that warns without end must not fill memory: this many are kept, and one that says so. */
 enum { WARNINGS_MAX = 1000 };
 
@@ -37,6 +43,12 @@ void result_group_fini(struct result_group *g)
 {
 	free(g->name);
 	free(g->first_error);
+	for (size_t i = 0; i < g->nr_errors; i++) {
+		free(g->errors[i].name);
+		free(g->errors[i].first_host);
+		free(g->errors[i].first_target);
+	}
+	free(g->errors);
 	for (unsigned dir = 0; dir < DIR_COUNT; dir++)
 		direction_sum_fini(&g->dir[dir].sum);
 	direction_sum_fini(&g->total.sum);
@@ -53,6 +65,24 @@ static void device_fini(struct result_device *d)
 	free(d->path);
 	free(d->identity);
 	free(d->transport);
+	free(d->disk);
+}
+
+static void job_fini(struct result_job *j)
+{
+	free(j->name);
+	free(j->group);
+	pairs_fini(j->options, j->nr_options);
+	free(j->hosts);
+	free(j->targets);
+}
+
+static void check_fini(struct result_check *c)
+{
+	free(c->text);
+	pairs_fini(c->point, c->nr_point);
+	free(c->phase);
+	free(c->why);
 }
 
 static void step_fini(struct result_step *s)
@@ -61,6 +91,9 @@ static void step_fini(struct result_step *s)
 	free(s->phase);
 	free(s->start_last_host);
 	free(s->hosts_text);
+	for (size_t i = 0; i < s->nr_jobs; i++)
+		job_fini(&s->jobs[i]);
+	free(s->jobs);
 	groups_fini(s->groups, s->nr_groups);
 	for (size_t i = 0; i < s->nr_devices; i++)
 		device_fini(&s->devices[i]);
@@ -88,6 +121,8 @@ static void host_fini(struct result_host *h)
 {
 	free(h->name);
 	free(h->address);
+	free(h->role);
+	pairs_fini(h->labels, h->nr_labels);
 	pairs_fini(h->environment, h->nr_environment);
 }
 
@@ -119,6 +154,9 @@ void result_fini(struct result *r)
 	for (size_t i = 0; i < r->nr_summary; i++)
 		summary_fini(&r->summary[i]);
 	free(r->summary);
+	for (size_t i = 0; i < r->nr_checks; i++)
+		check_fini(&r->checks[i]);
+	free(r->checks);
 	*r = (struct result) { 0 };
 }
 

@@ -23,6 +23,9 @@ struct text_pair {
 
 struct result_host {
 	char *name, *address;
+	char *role;               /* "observer"; NULL: an initiator */
+	struct text_pair *labels; /* of the inventory */
+	size_t nr_labels;
 	int state;           /* enum host_state */
 	uint64_t lost_at_ns; /* since the run's start, coordinator's clock; 0: not lost */
 	bool has_clock;
@@ -55,13 +58,29 @@ struct result_direction {
 	struct sample_stats iops_samples, bw_samples; /* n 0: none */
 };
 
+/* I/O errors of one direction and errno. */
+struct result_error {
+	int direction;
+	uint64_t number; /* errno */
+	char *name;      /* "EIO" */
+	uint64_t count;
+	char *first_host, *first_target; /* where and when the first one was */
+	uint64_t first_offset;           /* UINT64_MAX: it has none */
+	uint64_t first_ns;               /* since START; 0: unknown */
+};
+
 struct result_group {
 	char *name; /* of the group, host, target or job */
 	uint64_t threads, runtime_ns;
 	uint64_t buffered_threads; /* of threads: those whose I/O goes through the page cache */
 	bool has_cpu;
 	double cpu_usr, cpu_sys; /* percent of one CPU over the runtime */
+	double cpu_iowq;         /* of cpu_usr + cpu_sys: that of io-wq threads; NAN: unknown */
 	uint64_t ctx, majf, minf;
+	bool has_depths; /* the next three, over window and drain; see struct member_done */
+	struct pow2_counts depths, submits, completes;
+	struct result_error *errors;
+	size_t nr_errors;
 	uint64_t depth;           /* configured I/Os in flight of all its threads together */
 	uint64_t effective_depth; /* largest number that one thread really had in flight */
 	char *first_error; /* with the host's name in front where the group has several; NULL: none */
@@ -75,6 +94,40 @@ struct result_device {
 	char *host, *target, *path, *identity, *transport; /* NULL: none */
 	uint64_t read_ios, write_ios, read_bytes, write_bytes;
 	double util; /* percent of the elapsed time, 0..100 */
+	char *disk;  /* the block device that was counted; NULL: no counters (a simulated target) */
+	bool is_file; /* the target is a file on it */
+	uint64_t read_merges, write_merges, read_ticks_ns, write_ticks_ns, in_queue_ns, elapsed_ns;
+	uint64_t discard_ios, discard_bytes, flush_ios;
+	/* What the device did beyond this host's own I/O on it; only where that can be told: direct I/O alone. */
+	bool has_foreign;
+	uint64_t foreign_ios, foreign_bytes;
+	/* Of buffered reads: bytes that the device did not have to read. */
+	bool has_cached;
+	uint64_t cached_bytes;
+};
+
+/* A job as it ran in a step: what a reader needs to know beside its numbers. */
+struct result_job {
+	char *name, *group; /* group NULL: none */
+	struct text_pair *
+		options; /* key and value as in the scenario, those that matter: rw, bs, engine, ... */
+	size_t nr_options;
+	char *hosts;   /* folded: "node[01-04]" */
+	char *targets; /* "lun0, lun1" */
+};
+
+/* A check of the scenario at one step. */
+enum check_state { CHECK_PASSED, CHECK_FAILED, CHECK_SKIPPED };
+extern const char *const check_state_names[]; /* "passed", ... */
+struct result_check {
+	char *text; /* as in the scenario */
+	struct text_pair *point;
+	size_t nr_point;
+	uint64_t repeat;
+	char *phase;
+	int state;
+	double value; /* NAN when skipped */
+	char *why;    /* "lat.p99 is 2.31 ms", "no metric trim.iops here" */
 };
 
 struct result_stuck {
@@ -95,6 +148,8 @@ struct result_step {
 	double overlap; /* share of the run in which every thread was running, 0..1; NAN: unknown */
 	char *hosts_text; /* "7 of 8 hosts" when some are missing; NULL: all */
 	bool partial;     /* a host was lost in it or it was stopped: left out of the summaries */
+	struct result_job *jobs;
+	size_t nr_jobs;
 	struct result_group *groups; /* [0] is "all" */
 	size_t nr_groups;
 	struct result_device *devices;
@@ -135,6 +190,8 @@ struct result {
 	size_t nr_steps;
 	struct result_summary *summary;
 	size_t nr_summary;
+	struct result_check *checks;
+	size_t nr_checks;
 };
 
 void result_fini(struct result *r);

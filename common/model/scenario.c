@@ -30,6 +30,12 @@ static const struct choice on_loss_choices[] = {
 	{ NULL }
 };
 
+static const struct choice order_choices[] = {
+	{ "sequential",  ORDER_SEQUENTIAL,  "every repeat of a point, then the next point" },
+	{ "interleaved", ORDER_INTERLEAVED, "every point once, then the next repeat: slow drifts reach all points alike" },
+	{ NULL }
+};
+
 static const struct field destroy_fields[] = {
 	F_CHOICE(struct destroy, level, .choices = destroy_choices, .def = "false",
 		 .help = "What may be overwritten"),
@@ -177,6 +183,12 @@ static const struct field scenario_fields[] = {
 	      .help = "Keys of jobs with a list of values each; every combination is run"),
 	F_COUNT(struct scenario, repeat, .def = "1", .min = 1, .max = MAX_REPEAT,
 		.help = "How often each point is measured"),
+	F_CHOICE(struct scenario, order, .choices = order_choices, .def = "sequential",
+		 .help = "Whether all repeats of a point come one after the other, or all points come before the next repeat"),
+	F_DURATION(struct scenario, pause, .def = "0", .max = HOUR,
+		   .help = "Rest between two runs of a point"),
+	F_STRLIST(struct scenario, checks, nr_checks, .flags = FIELD_OPTIONAL, .max = LIST_ENTRIES,
+		  .help = "What must hold of the results, for exit status 0: 'lat.p99 < 2ms', 'NAME:read.iops >= 10k' of a group"),
 	F_DURATION(struct scenario, interval, .def = "1s", .min = SECOND / 10, .max = HOUR,
 		   .help = "Time between samples"),
 	F_OBJECT(struct scenario, fleet, &fleet_schema,

@@ -13,6 +13,7 @@ enum share { SHARE_UNSET, SHARE_PARTITION, SHARE_SHARED };
 enum destroy_level { DESTROY_NO, DESTROY_YES, DESTROY_FORCE };
 extern const struct choice destroy_choices[]; /* false, true, force */
 enum on_loss { ON_LOSS_ABORT, ON_LOSS_CONTINUE };
+enum order { ORDER_SEQUENTIAL, ORDER_INTERLEAVED };
 enum target_kind { TARGET_DEVICE, TARGET_FILE, TARGET_SIMULATED };
 
 /* destroy: true | false | force | {uuid: TEXT} */
@@ -92,6 +93,10 @@ struct scenario {
 	struct sweep_axis *sweep;
 	size_t nr_sweep;
 	uint64_t repeat;
+	int order;         /* enum order */
+	uint64_t pause_ns; /* rest between runs (of a point and repeat) */
+	char **checks;     /* "lat.p99 < 2ms", as written; see check.h */
+	size_t nr_checks;
 	uint64_t interval_ns;
 	struct fleet fleet;
 	struct fieldset set;

@@ -10,6 +10,8 @@ enum {
 	ROWS_MAX = 65536,
 	REASONS_MAX = 8192,
 	STUCK_MAX = 65536,
+	ERRORS_MAX = 256, /* errnos of a member, per direction */
+	WARNINGS_MAX = 256,
 	REASON_TEXT_MAX = 64 * 1024, /* what an error says, which may quote a lot */
 	HIST_BYTES_MAX = 128 * 1024, /* every bucket in use: 4609 pairs of at most 2 + 10 bytes */
 };
@@ -118,6 +120,39 @@ static const struct schema member_row_schema = {
 	.fields = member_row_fields,
 };
 
+#define T struct error_row
+static const struct field error_row_fields[] = {
+	F_CHOICE(T, direction, .choices = directions, HELP("of the I/Os")),
+	F_COUNT(T, number, HELP("errno on the worker's host")),
+	F_STRING(T, name, TEXT, OPTIONAL, HELP("its name: EIO")),
+	F_COUNT(T, count, HELP("how many")),
+	F_COUNT(T, first_offset,
+		HELP("in bytes, of the first one; 2^64 - 1: it has none (a sync)")),
+	F_COUNT(T, first_ns, HELP("instant of the first one, since START; 0: unknown")),
+	{ 0 },
+};
+#undef T
+static const struct schema error_row_schema = {
+	.name = "error_row",
+	.help = "I/Os of one direction that ended with one errno",
+	.size = sizeof(struct error_row),
+	.fields = error_row_fields,
+};
+
+#define T struct pow2_row
+static const struct field pow2_row_fields[] = {
+	F_COUNT(T, from, HELP("a power of two: counts from this to twice this, less one")),
+	F_COUNT(T, count, HELP("how often")),
+	{ 0 },
+};
+#undef T
+static const struct schema pow2_row_schema = {
+	.name = "pow2_row",
+	.help = "One bucket of a distribution by powers of two",
+	.size = sizeof(struct pow2_row),
+	.fields = pow2_row_fields,
+};
+
 #define T struct member_done
 static const struct field member_done_fields[] = {
 	F_COUNT(T, member, .max = MEMBERS_MAX - 1, HELP("index of the member in PREPARE")),
@@ -138,6 +173,16 @@ static const struct field member_done_fields[] = {
 	F_COUNT(T, majf, HELP("major page faults")),
 	F_COUNT(T, minf, HELP("minor page faults")),
 	F_COUNT(T, effective_depth, HELP("largest number of I/Os of one thread really in flight")),
+	F_COUNT(T, iowq_ns, OPTIONAL, .def = "0",
+		HELP("of the CPU time: that of the io-wq threads")),
+	F_LIST(T, depths, nr_depths, &pow2_row_schema, .max = POW2_BUCKETS, OPTIONAL,
+	       HELP("I/Os in flight, once per I/O, when its batch had been submitted")),
+	F_LIST(T, submits, nr_submits, &pow2_row_schema, .max = POW2_BUCKETS, OPTIONAL,
+	       HELP("I/Os per submitting call")),
+	F_LIST(T, completes, nr_completes, &pow2_row_schema, .max = POW2_BUCKETS, OPTIONAL,
+	       HELP("I/Os per reap that found any")),
+	F_LIST(T, errors, nr_errors, &error_row_schema, .max = ERRORS_MAX, OPTIONAL,
+	       HELP("I/O errors by direction and errno")),
 	F_STRING(T, first_error, TEXT, OPTIONAL, HELP("the first I/O error, with its offset")),
 	{ 0 },
 };
@@ -158,6 +203,21 @@ static const struct field device_stat_fields[] = {
 	F_COUNT(T, write_bytes, HELP("bytes of them")),
 	F_COUNT(T, busy_ns, HELP("time with I/O in flight")),
 	F_COUNT(T, elapsed_ns, HELP("time between the two readings")),
+	F_COUNT(T, read_merges, OPTIONAL, .def = "0", HELP("reads merged into others")),
+	F_COUNT(T, write_merges, OPTIONAL, .def = "0", HELP("writes merged into others")),
+	F_COUNT(T, read_ticks_ns, OPTIONAL, .def = "0",
+		HELP("time of all reads in the device, added up")),
+	F_COUNT(T, write_ticks_ns, OPTIONAL, .def = "0",
+		HELP("time of all writes in the device, added up")),
+	F_COUNT(T, in_queue_ns, OPTIONAL, .def = "0",
+		HELP("time weighted by the number of I/Os in the device")),
+	F_COUNT(T, discard_ios, OPTIONAL, .def = "0", HELP("discards completed")),
+	F_COUNT(T, discard_bytes, OPTIONAL, .def = "0", HELP("bytes of them")),
+	F_COUNT(T, flush_ios, OPTIONAL, .def = "0", HELP("flushes completed")),
+	F_STRING(T, disk, TEXT, OPTIONAL,
+		 HELP("the block device counted; of a file that of its file system")),
+	F_BOOL(T, is_file, OPTIONAL, .def = "false",
+	       HELP("the target is a file on that device, which others may use as well")),
 	{ 0 },
 };
 #undef T
@@ -304,7 +364,8 @@ static const struct field done_fields[] = {
 	       HELP("the devices' own counters")),
 	F_LIST(T, stuck, nr_stuck, &stuck_io_schema, .max = STUCK_MAX,
 	       HELP("I/O that never came back")),
-	F_STRING(T, warning, TEXT, OPTIONAL, HELP("what the host wants said about this step")),
+	F_STRLIST(T, warnings, nr_warnings, .max = WARNINGS_MAX, OPTIONAL,
+		  HELP("what the host wants said about this step")),
 	F_STRING(T, failure, TEXT, OPTIONAL,
 		 HELP("why this is only what was left of the step; absent: it ended in order")),
 	{ 0 },

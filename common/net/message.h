@@ -124,6 +124,22 @@ struct msg_stop {
 	char *why;
 };
 
+/* I/Os of one direction that ended with one errno. */
+struct error_row {
+	int direction;   /* enum direction */
+	uint64_t number; /* errno; Linux numbers of the worker's architecture */
+	char *name;      /* "EIO", for other architectures and for people */
+	uint64_t count;
+	uint64_t first_offset; /* bytes, of the first one; UINT64_MAX: it has none (a sync) */
+	uint64_t first_ns;     /* instant of the first one, since START; 0: unknown */
+};
+
+/* One bucket of a struct pow2_counts. */
+struct pow2_row {
+	uint64_t from; /* 1, 2, 4, ... 4096: counts from .. 2 * from - 1 */
+	uint64_t count;
+};
+
 /* A member's totals that have no direction. Instants are relative to START, on the worker's clock, ns. */
 struct member_done {
 	uint64_t member, threads;
@@ -135,6 +151,13 @@ struct member_done {
 	uint64_t all_begin_ns,
 		all_end_ns; /* when every thread was running: latest first I/O, earliest end */
 	uint64_t cpu_usr_ns, cpu_sys_ns, ctx, majf, minf; /* over the window, io-wq included */
+	uint64_t iowq_ns; /* of cpu_usr_ns + cpu_sys_ns: that of the io-wq threads of its threads */
+	/* Over window and drain: how many were in flight, once per I/O, when the batch that brought it had been
+	 * submitted; I/Os per submitting call; I/Os per reap that found any. Only buckets with something in them. */
+	struct pow2_row *depths, *submits, *completes;
+	size_t nr_depths, nr_submits, nr_completes;
+	struct error_row *errors; /* all of them, those of the ramp too */
+	size_t nr_errors;
 	uint64_t effective_depth; /* largest number of I/Os of one thread really in flight */
 	char *first_error; /* "read: Input/output error at offset 4096 (3 of them)"; NULL: none */
 };
@@ -144,6 +167,12 @@ struct device_stat {
 	uint64_t read_ios, read_bytes, write_ios,
 		write_bytes; /* the device's own counters, PREPARE's end to DONE */
 	uint64_t busy_ns, elapsed_ns;
+	/* The rest of /sys/block/D/stat, of the same span: merged requests; time that I/Os spent in the device, added
+	 * up over all of them; the same weighted by the queue's length; discards and flushes. */
+	uint64_t read_merges, write_merges, read_ticks_ns, write_ticks_ns, in_queue_ns;
+	uint64_t discard_ios, discard_bytes, flush_ios;
+	char *disk; /* "sda", "loop3": the block device counted, of a file that of its file system; NULL: none */
+	bool is_file; /* the target is a file on that device, which others may use as well */
 };
 
 /* The I/O that never came back, for the report of a hung device. */
@@ -163,7 +192,9 @@ struct msg_done {
 	size_t nr_devices;
 	struct stuck_io *stuck;
 	size_t nr_stuck;
-	char *warning; /* what the host wants said about this step: no real-time priority, ...; NULL: nothing */
+	/* What the host wants said about this step: no real-time priority, throttled processors, ... */
+	char **warnings;
+	size_t nr_warnings;
 	char *failure; /* why these totals are only what was left of the step; NULL: it ended in order */
 };
 

@@ -473,8 +473,8 @@ struct error *step_sums_done(struct step_sums *s, size_t host, const struct msg_
 		h->nr_devices = m->nr_devices;
 		h->stuck = copy_array(m->stuck, m->nr_stuck, sizeof(*m->stuck));
 		h->nr_stuck = m->nr_stuck;
-		if (m->warning)
-			result_warn(s->result, h->name, NULL, m->warning);
+		for (size_t i = 0; i < m->nr_warnings; i++)
+			result_warn(s->result, h->name, NULL, m->warnings[i]);
 	}
 	totals_free(totals, nr);
 	return err;
