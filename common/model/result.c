@@ -170,17 +170,20 @@ static char *copy_text(const char *text)
 	return text ? xstrdup(text) : NULL;
 }
 
-static void add_warning(struct result *r, const char *host, const char *target, const char *text)
+static void append_warning(struct result *r, const char *host, const char *target, const char *text,
+			   bool is_fault)
 {
 	r->warnings = xrealloc(r->warnings, r->nr_warnings + 1, sizeof(*r->warnings));
 	r->warnings[r->nr_warnings++] = (struct result_warning) {
 		.host = copy_text(host),
 		.target = copy_text(target),
 		.text = xstrdup(text),
+		.is_fault = is_fault,
 	};
 }
 
-void result_warn(struct result *r, const char *host, const char *target, const char *text)
+static void add_warning(struct result *r, const char *host, const char *target, const char *text,
+			bool is_fault)
 {
 	for (size_t i = 0; i < r->nr_warnings; i++) {
 		const struct result_warning *w = &r->warnings[i];
@@ -190,7 +193,17 @@ void result_warn(struct result *r, const char *host, const char *target, const c
 			return;
 	}
 	if (r->nr_warnings < WARNINGS_MAX)
-		add_warning(r, host, target, text);
+		append_warning(r, host, target, text, is_fault);
 	else if (r->nr_warnings == WARNINGS_MAX)
-		add_warning(r, NULL, NULL, "further warnings were not kept");
+		append_warning(r, NULL, NULL, "further warnings were not kept", false);
+}
+
+void result_warn(struct result *r, const char *host, const char *target, const char *text)
+{
+	add_warning(r, host, target, text, false);
+}
+
+void result_fault(struct result *r, const char *host, const char *target, const char *text)
+{
+	add_warning(r, host, target, text, true);
 }

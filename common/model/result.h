@@ -38,6 +38,7 @@ struct result_host {
 
 struct result_warning {
 	char *host, *target, *text; /* host and target may be NULL */
+	bool is_fault; /* I/O went wrong or a host was lost: shown before what is only worth knowing */
 };
 
 /* One value per interval: of IOPS or bytes per second. */
@@ -146,8 +147,9 @@ struct result_step {
 		start_error_ns; /* of the hosts' first I/Os, on the coordinator's clock */
 	char *start_last_host;
 	double overlap; /* share of the run in which every thread was running, 0..1; NAN: unknown */
-	char *hosts_text; /* "7 of 8 hosts" when some are missing; NULL: all */
-	bool partial;     /* a host was lost in it or it was stopped: left out of the summaries */
+	double min_overlap; /* what the scenario asks for, 0..1; 0: nothing */
+	char *hosts_text;   /* "7 of 8 hosts" when some are missing; NULL: all */
+	bool partial;       /* a host was lost in it or it was stopped: left out of the summaries */
 	struct result_job *jobs;
 	size_t nr_jobs;
 	struct result_group *groups; /* [0] is "all" */
@@ -197,6 +199,8 @@ struct result {
 void result_fini(struct result *r);
 /* Appends a copy of the texts (host and target may be NULL); the same warning twice is kept once. */
 void result_warn(struct result *r, const char *host, const char *target, const char *text);
+/* The same for I/O that went wrong and hosts that were lost. */
+void result_fault(struct result *r, const char *host, const char *target, const char *text);
 /* Frees a group and all groups below it. */
 void result_group_fini(struct result_group *g);
 

@@ -267,6 +267,8 @@ static json_t *step_json(const struct result_step *s)
 	if (s->has_start)
 		json_object_set_new(map, "start", start_json(s));
 	set_real(map, "overlap", s->overlap);
+	if (s->min_overlap > 0)
+		set_real(map, "min_overlap", s->min_overlap);
 	return map;
 }
 
@@ -313,6 +315,8 @@ static json_t *warning_json(const struct result_warning *w)
 	set_text(map, "host", w->host);
 	set_text(map, "target", w->target);
 	set_text(map, "text", w->text);
+	if (w->is_fault)
+		json_object_set_new(map, "fault", json_true());
 	return map;
 }
 

@@ -183,7 +183,7 @@ void collector_lost(struct collector *c, size_t host, enum host_state state, uin
 	else
 		text = xasprintf("%s %.3f s after the start", host_state_names[state],
 				 (double)h->lost_at_ns / 1e9);
-	result_warn(&c->result, h->name, NULL, text);
+	result_fault(&c->result, h->name, NULL, text);
 }
 
 void collector_end(struct collector *c)

@@ -105,7 +105,7 @@ static void warn_count(struct step_sums *s, const struct host_sums *h, const str
 		return;
 	label = step_label(s->plan, s->step);
 	text = xasprintf("%sjob '%s': %" PRIu64 " %s", label, m->work->job.name, nr, what);
-	result_warn(s->result, h->name, m->target, text);
+	result_fault(s->result, h->name, m->target, text);
 }
 
 static void warn_member(struct step_sums *s, const struct host_sums *h, const struct member_sums *m,
@@ -145,7 +145,7 @@ static void warn_host(struct step_sums *s, const struct host_sums *h)
 			"%s%" PRIu64 " of %" PRIu64 " samples were lost, and no totals came", label,
 			h->next_sequence - h->nr_samples, h->next_sequence);
 
-		result_warn(s->result, h->name, NULL, text);
+		result_fault(s->result, h->name, NULL, text);
 	}
 }
 
@@ -351,7 +351,8 @@ bool step_sums_finish(struct step_sums *s, const struct ready_devices *ready,
 	}
 	if (!s->step->measured)
 		return false;
-	*ret = (struct result_step) { .overlap = overlap_of(&s->groups[0]) };
+	*ret = (struct result_step) { .overlap = overlap_of(&s->groups[0]),
+				      .min_overlap = s->plan->scenario->fleet.min_overlap / 100 };
 	fill_point(s, ret);
 	fill_hosts(s, ret);
 	fill_start(s, ret);
