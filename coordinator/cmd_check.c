@@ -76,6 +76,25 @@ static void print_points(const struct plan *plan, FILE *out)
 	}
 }
 
+/* How the runs, each a point and a repeat, follow one another; nothing of it matters when there is one. */
+static void print_order(const struct plan *plan, FILE *out)
+{
+	const struct scenario *sc = plan->scenario;
+	uint64_t runs = plan->nr_points * sc->repeat;
+
+	if (sc->order == ORDER_INTERLEAVED && plan->nr_points > 1 && sc->repeat > 1) {
+		print_label("order", out);
+		fprintf(out, "interleaved: every point once, then the next repeat\n");
+	}
+	if (!sc->pause_ns || runs < 2)
+		return;
+	print_label("pause", out);
+	print_duration(sc->pause_ns, out);
+	fprintf(out, " between two runs, ");
+	print_duration(sc->pause_ns * (runs - 1), out);
+	fprintf(out, " in all\n");
+}
+
 static bool ends_by_size(const struct step *step)
 {
 	for (size_t i = 0; i < step->nr_jobs; i++)
@@ -303,6 +322,7 @@ static void print_plan(const struct plan *plan, FILE *out)
 	}
 	print_hosts(plan, out);
 	print_points(plan, out);
+	print_order(plan, out);
 	print_times(plan, out);
 	print_phases(plan, out);
 	fprintf(out, "\nTargets\n");

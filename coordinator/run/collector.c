@@ -186,6 +186,11 @@ void collector_lost(struct collector *c, size_t host, enum host_state state, uin
 	result_fault(&c->result, h->name, NULL, text);
 }
 
+void collector_cut(struct collector *c)
+{
+	c->step.is_cut = c->is_running;
+}
+
 void collector_end(struct collector *c)
 {
 	struct result *r = &c->result;

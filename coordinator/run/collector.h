@@ -36,6 +36,8 @@ struct error *collector_done(struct collector *c, size_t host,
 			     const struct msg_done *d) _must_check_;
 /* The host is gone: its samples up to now stay. at_ns: on the coordinator's clock. `state`: HOST_LOST or HOST_HUNG. */
 void collector_lost(struct collector *c, size_t host, enum host_state state, uint64_t at_ns);
+/* The step ends before its time: it is partial, whatever its hosts say. */
+void collector_cut(struct collector *c);
 /* The step is over: its groups are computed. */
 void collector_end(struct collector *c);
 

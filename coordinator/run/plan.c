@@ -212,18 +212,32 @@ static void make_points(struct plan *plan)
 	}
 }
 
-/* Points outermost, then repeats, then the phases as written: what prepares a phase runs before each of its
- * measurements. */
+/* All phases of one run, as written: what prepares a phase runs before each of its measurements. */
+static void add_run(struct plan *plan, size_t point, uint64_t repeat, const char *run_id)
+{
+	const struct scenario *sc = plan->scenario;
+	struct step *first = &plan->steps[plan->nr_steps];
+
+	for (size_t phase = 0; phase < sc->nr_phases; phase++)
+		step_init(plan, &plan->steps[plan->nr_steps++], point, repeat, phase, run_id);
+	if (first == plan->steps)
+		return; /* nothing came before it */
+	first->rest_ns = sc->pause_ns;
+	plan->duration_ns += first->rest_ns;
+}
+
 static void make_steps(struct plan *plan, const char *run_id)
 {
 	const struct scenario *sc = plan->scenario;
+	uint64_t runs = plan->nr_points * sc->repeat;
 
-	plan->steps = xcalloc(plan->nr_points * sc->repeat * sc->nr_phases, sizeof(*plan->steps));
-	for (size_t point = 0; point < plan->nr_points; point++)
-		for (uint64_t repeat = 0; repeat < sc->repeat; repeat++)
-			for (size_t phase = 0; phase < sc->nr_phases; phase++)
-				step_init(plan, &plan->steps[plan->nr_steps++], point, repeat,
-					  phase, run_id);
+	plan->steps = xcalloc(runs * sc->nr_phases, sizeof(*plan->steps));
+	for (uint64_t i = 0; i < runs; i++) {
+		if (sc->order == ORDER_INTERLEAVED)
+			add_run(plan, i % plan->nr_points, i / plan->nr_points, run_id);
+		else
+			add_run(plan, i / sc->repeat, i % sc->repeat, run_id);
+	}
 }
 
 /* --- plan ----------------------------------------------------------------------------------------- */

@@ -27,6 +27,7 @@ struct step {
 	size_t nr_jobs;
 	struct assignment **hosts; /* one per plan.hosts entry; NULL: idle in this step */
 	uint64_t duration_ns; /* expected: ramp + longest runtime; 0 when it ends by size alone */
+	uint64_t rest_ns;     /* before it: the scenario's pause where a new run begins */
 };
 
 struct plan {
@@ -37,7 +38,7 @@ struct plan {
 	size_t nr_points;
 	struct step *steps; /* in the order in which they run */
 	size_t nr_steps;
-	uint64_t duration_ns; /* of all steps whose end is known */
+	uint64_t duration_ns; /* of all steps whose end is known, and of the rests between runs */
 	uint64_t seed;        /* of jobs that give none */
 };
 

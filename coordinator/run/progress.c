@@ -65,8 +65,10 @@ static uint64_t remaining_ns(const struct plan *plan, const struct run_view *v, 
 {
 	uint64_t left = v->end_ns > now_ns ? v->end_ns - now_ns : 0;
 
+	if (v->phase == PHASE_RESTING)
+		left += plan->steps[v->step].duration_ns;
 	for (size_t i = v->step + 1; i < plan->nr_steps; i++)
-		left += plan->steps[i].duration_ns;
+		left += plan->steps[i].rest_ns + plan->steps[i].duration_ns;
 	return left;
 }
 
@@ -86,6 +88,16 @@ static char *running_text(const struct plan *plan, const struct run_view *v,
 			      : xstrdup("");
 	return xasprintf("%s: %s%s, %zu/%zu hosts, %s IOPS, %s/s%s", where, elapsed, left_text,
 			 live->hosts_running, live->hosts_total, iops, bw, errors);
+}
+
+static char *resting_text(const struct plan *plan, const struct run_view *v, uint64_t now_ns)
+{
+	_cleanup_free_ char *where = where_text(plan, v);
+	char rest[UNITS_TEXT], left[UNITS_TEXT];
+
+	seconds_text(rest, v->end_ns > now_ns ? v->end_ns - now_ns : 0);
+	seconds_text(left, remaining_ns(plan, v, now_ns));
+	return xasprintf("%s: resting, begins in %s, %s left", where, rest, left);
 }
 
 static char *preparing_text(const struct plan *plan, const struct run_view *v)
@@ -108,6 +120,8 @@ char *progress_text(const struct plan *plan, const struct run_view *view, const 
 	switch (view->phase) {
 	case PHASE_CONNECTING:
 		return xasprintf("connecting, %zu/%zu hosts", view->hosts_ready, view->hosts);
+	case PHASE_RESTING:
+		return resting_text(plan, view, now_ns);
 	case PHASE_PREPARING:
 		return preparing_text(plan, view);
 	case PHASE_SYNCING:

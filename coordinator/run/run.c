@@ -458,6 +458,8 @@ enum run_status run_status(const struct run *r)
 {
 	if (!r->incomplete && !r->failing)
 		return RUN_COMPLETE;
+	if (r->stopped_by_error)
+		return RUN_ABORTED;
 	if (r->started)
 		return RUN_PARTIAL;
 	return r->interrupted ? RUN_ABORTED : RUN_FAILED;
@@ -475,6 +477,8 @@ void run_view(const struct run *r, struct run_view *ret)
 		ret->nr_steps = r->o.plan->nr_steps;
 		if (r->start_ns && run_step_of(r)->duration_ns)
 			ret->end_ns = r->start_ns + run_step_of(r)->duration_ns;
+		if (r->phase == PHASE_RESTING)
+			ret->end_ns = r->deadline_ns;
 	}
 	for (size_t i = 0; i < r->nr_peers; i++) {
 		const struct peer *p = &r->peers[i];

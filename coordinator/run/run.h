@@ -22,6 +22,7 @@ enum run_mode { MODE_RUN, MODE_PROBE, MODE_OBSERVE };
 
 enum run_phase {
 	PHASE_CONNECTING, /* links, HELLO, WELCOME, clocks */
+	PHASE_RESTING,    /* the scenario's pause: all hosts idle, their leases renewed */
 	PHASE_PREPARING,  /* PREPARE sent, READY or FAILED awaited from all */
 	PHASE_SYNCING,    /* fresh clock exchanges right before the start */
 	PHASE_STARTING,   /* START sent, ARMED awaited from all */
@@ -98,7 +99,7 @@ struct run_view {
 	enum run_phase phase;
 	size_t step, nr_steps;
 	uint64_t start_ns; /* of the step; 0: not yet agreed */
-	uint64_t end_ns;   /* expected; 0: unknown */
+	uint64_t end_ns;   /* expected; 0: unknown. Of a rest: when it ends */
 	size_t hosts, hosts_ready;
 	const char *doing_host, *doing; /* of a host that is preparing; NULL: none says */
 };

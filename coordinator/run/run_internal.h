@@ -48,12 +48,13 @@ struct run {
 	enum run_phase phase;
 	uint64_t begun_ns, phase_ns; /* of the run and of the phase */
 	size_t step;
-	uint64_t start_ns, deadline_ns; /* of the step; 0: none */
+	uint64_t start_ns, deadline_ns; /* of the step (of the rest before it); 0: none */
 	bool collecting;                /* between collector_begin and collector_end */
 	bool started;                   /* a START was sent, ever */
 	bool failing;                   /* no further step; leave as soon as this one is settled */
 	bool incomplete;                /* some part of what was asked for is missing */
 	bool interrupted;
+	bool stopped_by_error; /* on_error: stop_all of some job */
 	struct error *errors;
 };
 
@@ -94,5 +95,10 @@ void step_stop(struct run *r, const char *why, uint64_t now_ns);
 void step_advance(struct run *r, uint64_t now_ns);
 /* Limits that have passed. */
 void step_tick(struct run *r, uint64_t now_ns);
+
+/* --- run_medium.c --- */
+
+/* Two hosts that see the same LUN and one that writes it: not before their writes are coordinated. */
+struct error *run_refuse_shared(const struct run *r) _must_check_;
 
 #endif

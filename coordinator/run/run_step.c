@@ -17,16 +17,9 @@ static bool has_work(const struct run *r, const struct step *s)
 	return false;
 }
 
-void step_begin(struct run *r, size_t step, uint64_t now_ns)
+static void prepare(struct run *r, uint64_t now_ns)
 {
-	while (step < r->o.plan->nr_steps && !has_work(r, &r->o.plan->steps[step]))
-		step++;
-	r->start_ns = r->deadline_ns = 0;
-	if (step >= r->o.plan->nr_steps) {
-		run_leave(r, now_ns);
-		return;
-	}
-	r->step = step;
+	r->deadline_ns = 0;
 	run_enter(r, PHASE_PREPARING, now_ns);
 	for (size_t i = 0; i < r->nr_peers; i++) {
 		const struct assignment *work = run_step_of(r)->hosts[i];
@@ -43,6 +36,32 @@ void step_begin(struct run *r, size_t step, uint64_t now_ns)
 		peer_enter(p, PEER_PREPARING, now_ns);
 		p->progress_ns = now_ns;
 		run_send(r, i, &m);
+	}
+}
+
+void step_begin(struct run *r, size_t step, uint64_t now_ns)
+{
+	const struct plan *plan = r->o.plan;
+	uint64_t rest_ns = 0;
+
+	/* Of a run whose first steps are left out the rest before them remains. */
+	for (; step < plan->nr_steps; step++) {
+		if (plan->steps[step].rest_ns)
+			rest_ns = plan->steps[step].rest_ns;
+		if (has_work(r, &plan->steps[step]))
+			break;
+	}
+	r->start_ns = r->deadline_ns = 0;
+	if (step >= plan->nr_steps) {
+		run_leave(r, now_ns);
+		return;
+	}
+	r->step = step;
+	if (rest_ns && r->started) {
+		r->deadline_ns = now_ns + rest_ns;
+		run_enter(r, PHASE_RESTING, now_ns);
+	} else {
+		prepare(r, now_ns);
 	}
 }
 
@@ -104,69 +123,6 @@ static void failed(struct run *r, size_t host, const struct msg_failed *f, uint6
 		step_stop(r, "another host failed", now_ns);
 }
 
-/* --- one medium, several hosts -------------------------------------------------------------------- */
-
-struct seen {
-	const char *identity, *host;
-	const struct work_target *target;
-};
-
-static int by_identity(const void *a, const void *b)
-{
-	return strcmp(((const struct seen *)a)->identity, ((const struct seen *)b)->identity);
-}
-
-static size_t collect_seen(const struct run *r, struct seen *list)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < r->nr_peers; i++) {
-		const struct peer *p = &r->peers[i];
-		const struct assignment *work = run_step_of(r)->hosts[i];
-
-		if (p->state != PEER_READY)
-			continue;
-		for (size_t d = 0; d < p->ready.ready.nr_devices; d++) {
-			const struct device_info *info = &p->ready.ready.devices[d];
-
-			if (!info->identity || !*info->identity || info->target >= work->nr_targets)
-				continue;
-			if (list)
-				list[n] = (struct seen) { info->identity, p->name,
-							  &work->targets[info->target] };
-			n++;
-		}
-	}
-	return n;
-}
-
-/* Two hosts that see the same LUN and one that writes it: not before their writes are coordinated. */
-static struct error *refuse_shared(const struct run *r)
-{
-	size_t n = collect_seen(r, NULL);
-	_cleanup_free_ struct seen *list = xcalloc(n + 1, sizeof(*list));
-	struct error *errors = NULL;
-
-	collect_seen(r, list);
-	qsort(list, n, sizeof(*list), by_identity);
-	for (size_t i = 1; i < n; i++) {
-		const struct seen *a = &list[i - 1], *b = &list[i];
-
-		if (!streq(a->identity, b->identity) || streq(a->host, b->host))
-			continue;
-		if (!a->target->writes && !b->target->writes)
-			continue;
-		error_append(
-			&errors,
-			error_new(ERR_REFUSED,
-				  "target '%s' of host '%s' and target '%s' of host '%s' are the "
-				  "same medium (%s), and it is written: not supported yet; let "
-				  "one host write it, or give each its own",
-				  a->target->name, a->host, b->target->name, b->host, a->identity));
-	}
-	return errors;
-}
-
 static void prepared(struct run *r, uint64_t now_ns)
 {
 	struct error *err;
@@ -175,7 +131,7 @@ static void prepared(struct run *r, uint64_t now_ns)
 		step_begin(r, r->step + 1, now_ns);
 		return;
 	}
-	err = refuse_shared(r);
+	err = run_refuse_shared(r);
 	if (err) {
 		error_append(&r->errors, err);
 		r->failing = r->incomplete = true;
@@ -280,8 +236,43 @@ static bool shows_progress(const struct msg_sample *s)
 	return false;
 }
 
+/* A job of the host whose on_error ends the run and that has counted errors in these rows; NULL: none. */
+static const struct job *failed_job(const struct assignment *work, const struct member_row *rows,
+				    size_t nr)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (rows[i].counts.errors && rows[i].member < work->nr_members &&
+		    work->members[rows[i].member].job.on_error == ON_ERROR_STOP_ALL)
+			return &work->members[rows[i].member].job;
+	return NULL;
+}
+
+/* The same, of errors in the ramp, too. */
+static const struct job *failed_job_done(const struct assignment *work, const struct msg_done *d)
+{
+	for (size_t i = 0; i < d->nr_members; i++)
+		if (d->members[i].nr_errors && d->members[i].member < work->nr_members &&
+		    work->members[d->members[i].member].job.on_error == ON_ERROR_STOP_ALL)
+			return &work->members[d->members[i].member].job;
+	return failed_job(work, d->rows, d->nr_rows);
+}
+
+static void stop_all(struct run *r, const struct peer *p, const struct job *job, uint64_t now_ns)
+{
+	if (!job || r->stopped_by_error)
+		return;
+	r->stopped_by_error = true;
+	error_append(&r->errors, error_new(ERR_IO,
+					   "host '%s': job '%s' has on_error: stop_all and met an "
+					   "I/O error: the run was stopped on all hosts",
+					   p->name, job->name));
+	if (r->phase == PHASE_STARTING || r->phase == PHASE_RUNNING)
+		step_stop(r, "I/O error on a host, and on_error is stop_all", now_ns);
+}
+
 static void sampled(struct run *r, size_t host, const struct msg_sample *s, uint64_t now_ns)
 {
+	const struct assignment *work = run_step_of(r)->hosts[host];
 	struct peer *p = &r->peers[host];
 	struct error *err;
 
@@ -290,10 +281,13 @@ static void sampled(struct run *r, size_t host, const struct msg_sample *s, uint
 	if (shows_progress(s))
 		p->active_ns = now_ns;
 	err = collector_sample(r->o.collector, host, s);
-	if (err)
+	if (err) {
 		run_drop(r, host, HOST_LOST, error_context(err, "host '%s'", p->name), now_ns);
-	else if (r->out.sampled)
+		return;
+	}
+	if (r->out.sampled)
 		r->out.sampled(r->out.arg, r->step, host, clocksync_offset_ns(&p->clock));
+	stop_all(r, p, failed_job(work, s->rows, s->nr_rows), now_ns);
 }
 
 /* The oldest I/O of the target that never came back, and how many they are; NULL: none. */
@@ -365,6 +359,7 @@ static void done(struct run *r, size_t host, const struct msg_done *d, uint64_t 
 	}
 	count_errors(r, p, d);
 	peer_enter(p, PEER_OWNED, now_ns);
+	stop_all(r, p, failed_job_done(run_step_of(r)->hosts[host], d), now_ns);
 	/* Its totals count, but there is nothing more to be had from it. */
 	err = hung_targets(r, host, d);
 	if (err)
@@ -386,6 +381,7 @@ void step_stop(struct run *r, const char *why, uint64_t now_ns)
 {
 	run_enter(r, PHASE_STOPPING, now_ns);
 	r->failing = r->incomplete = true;
+	collector_cut(r->o.collector);
 	r->deadline_ns = now_ns + r->o.fleet->grace_ns + DONE_MARGIN_NS;
 	for (size_t i = 0; i < r->nr_peers; i++) {
 		struct message m = { .type = MSG_STOP };
@@ -461,6 +457,12 @@ void step_advance(struct run *r, uint64_t now_ns)
 	size_t arming = count_state(r, PEER_ARMING), busy = arming + count_state(r, PEER_ARMED);
 
 	switch (r->phase) {
+	case PHASE_RESTING:
+		if (r->failing)
+			run_leave(r, now_ns);
+		else if (now_ns >= r->deadline_ns)
+			prepare(r, now_ns);
+		return;
 	case PHASE_PREPARING:
 		if (count_state(r, PEER_PREPARING))
 			return;

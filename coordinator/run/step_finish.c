@@ -225,6 +225,7 @@ static void fill_hosts(const struct step_sums *s, struct result_step *ret)
 {
 	size_t nr = 0, done = 0;
 
+	ret->partial = s->is_cut;
 	for (size_t i = 0; i < s->plan->hosts.nr_hosts; i++) {
 		const struct host_sums *h = &s->hosts[i];
 

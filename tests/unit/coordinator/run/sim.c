@@ -175,7 +175,14 @@ static void send_done(struct sim *s, size_t host, bool stopped)
 	d->nr_rows = 1;
 	d->rows = xcalloc(1, sizeof(*d->rows));
 	set_ios(&d->rows[0], w->samples * IOS_PER_SAMPLE);
-	d->rows[0].counts.errors = w->fault == SIM_IO_ERRORS ? 3 : 0;
+	d->rows[0].counts.errors = w->fault == SIM_IO_ERRORS ? SIM_ERRORS : 0;
+	if (w->fault == SIM_RAMP_ERRORS) {
+		d->members[0].nr_errors = 1;
+		d->members[0].errors = xcalloc(1, sizeof(*d->members[0].errors));
+		d->members[0].errors[0] = (struct error_row) {
+			.number = 5, .name = xstrdup("EIO"), .count = 1, .first_offset = 4096
+		};
+	}
 	if (w->fault == SIM_KILLED)
 		d->failure = xstrdup("the I/O process was killed");
 	if (w->fault == SIM_STUCK || w->fault == SIM_KILLED) {
@@ -227,6 +234,8 @@ static void send_sample(struct sim *s, size_t host)
 	answer.sample.rows[0].member = w->fault == SIM_BAD_SAMPLE ? 99 : 0;
 	if (w->fault != SIM_HANGS)
 		set_ios(&answer.sample.rows[0], IOS_PER_SAMPLE);
+	if (w->fault == SIM_IO_ERRORS && answer.sample.sequence == 0)
+		answer.sample.rows[0].counts.errors = SIM_ERRORS;
 	reply(s, host, answer);
 }
 

@@ -5,7 +5,7 @@
 
 #include "coordinator/run/run.h"
 
-enum { SIM_MAX_HOSTS = 4 };
+enum { SIM_MAX_HOSTS = 4, SIM_ERRORS = 3 };
 
 enum sim_fault {
 	SIM_SOUND,
@@ -21,10 +21,11 @@ enum sim_fault {
 	SIM_HANGS,        /* never DONE, also not after STOP */
 	SIM_STUCK,        /* DONE with an I/O that never came back */
 	SIM_KILLED,       /* DONE of what an I/O process left that was killed */
-	SIM_IO_ERRORS,
-	SIM_BAD_SAMPLE, /* numbers of a member that it does not have */
-	SIM_RUDE,       /* sends what only a coordinator may */
-	SIM_RESTARTS,   /* at dies_at_ns a new process without a session takes its place */
+	SIM_IO_ERRORS,    /* SIM_ERRORS of them in the first second */
+	SIM_RAMP_ERRORS,  /* one, before the window: only DONE's table by errno has it */
+	SIM_BAD_SAMPLE,   /* numbers of a member that it does not have */
+	SIM_RUDE,         /* sends what only a coordinator may */
+	SIM_RESTARTS,     /* at dies_at_ns a new process without a session takes its place */
 };
 
 struct sim_worker {

@@ -66,6 +66,78 @@ Test(plan, points_then_repeats_then_phases)
 	cr_assert_str_eq(text, "bs=64k");
 }
 
+Test(plan, interleaved_has_repeats_outermost_and_rests_between_runs)
+{
+	_cleanup_(planned_fini) struct planned p =
+		make("name: x\n"
+		     "targets: {d: {simulated: {size: 1GiB}}}\n"
+		     "phases:\n"
+		     "  - {name: fill, measured: false, jobs: [{name: a, target: d, rw: write}]}\n"
+		     "  - {name: mix, jobs: [{name: a, target: d, rw: randread, runtime: 2s}]}\n"
+		     "sweep: {bs: [4k, 64k]}\n"
+		     "repeat: 2\n"
+		     "order: interleaved\n"
+		     "pause: 5s\n");
+	static const size_t points[] = { 0, 0, 1, 1, 0, 0, 1, 1 };
+	static const uint64_t repeats[] = { 0, 0, 0, 0, 1, 1, 1, 1 };
+
+	cr_assert_eq(p.plan->nr_steps, array_size(points));
+	for (size_t i = 0; i < array_size(points); i++) {
+		const struct step *s = &p.plan->steps[i];
+
+		cr_assert_eq(s->point, points[i]);
+		cr_assert_eq(s->repeat, repeats[i]);
+		cr_assert_eq(s->phase, i % 2);
+		/* Between runs, not between the phases of one, and not before the first. */
+		cr_assert_eq(s->rest_ns, i && i % 2 == 0 ? 5000000000 : 0);
+		cr_assert_eq(s->hosts[0]->step, i);
+	}
+	cr_assert_eq(p.plan->duration_ns, 4 * 2000000000ull + 3 * 5000000000ull);
+}
+
+Test(plan, ramp_may_be_longer_than_the_runtime)
+{
+	_cleanup_(planned_fini) struct planned p = make(
+		"name: x\n"
+		"targets: {d: {simulated: {size: 1GiB}}}\n"
+		"jobs: [{name: a, target: d, time_based: true, runtime: 1s, ramp_time: 2s}]\n");
+
+	cr_assert_eq(p.plan->steps[0].duration_ns, 3000000000);
+	cr_assert_eq(p.plan->steps[0].hosts[0]->members[0].job.runtime_ns, 1000000000);
+	cr_assert_eq(p.plan->steps[0].hosts[0]->members[0].job.ramp_time_ns, 2000000000);
+}
+
+Test(plan, each_phase_has_its_own_ramp)
+{
+	_cleanup_(planned_fini) struct planned p =
+		make("name: x\n"
+		     "targets: {d: {simulated: {size: 1GiB}}}\n"
+		     "defaults: {target: d, time_based: true, runtime: 5s, ramp_time: 5s}\n"
+		     "phases:\n"
+		     "  - {name: one, jobs: [{name: a}]}\n"
+		     "  - {name: two, jobs: [{name: b}]}\n");
+
+	cr_assert_eq(p.plan->nr_steps, 2);
+	cr_assert_eq(p.plan->steps[1].duration_ns, 10000000000);
+	cr_assert_eq(p.plan->duration_ns, 20000000000);
+}
+
+Test(plan, all_threads_of_a_phase_start_together)
+{
+	_cleanup_(planned_fini) struct planned p =
+		make("name: x\n"
+		     "targets: {d: {simulated: {size: 1GiB}}}\n"
+		     "defaults: {target: d, rw: randread, time_based: true, runtime: 2s, "
+		     "ramp_time: 1s}\n"
+		     "jobs:\n"
+		     "  - {name: many, numjobs: 50}\n"
+		     "  - {name: late, ramp_time: 0, runtime: 1s}\n");
+
+	cr_assert_eq(p.plan->nr_steps, 1);
+	cr_assert_eq(assignment_threads(p.plan->steps[0].hosts[0]), 51);
+	cr_assert_eq(p.plan->steps[0].duration_ns, 3000000000);
+}
+
 Test(plan, without_hosts_it_is_this_one)
 {
 	_cleanup_(planned_fini) struct planned p = make("name: x\n"

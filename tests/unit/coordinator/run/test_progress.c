@@ -56,6 +56,26 @@ Test(progress, before_the_start)
 	check_text(&view, NULL, 1, "[1/2] bs=4k, fill: starting");
 }
 
+Test(progress, resting)
+{
+	struct run_view view = { .phase = PHASE_RESTING, .step = 1, .end_ns = 105 * NS_PER_S };
+
+	check_text(&view, NULL, 101, "[2/2] bs=4k, main: resting, begins in 4s, 1m34s left");
+}
+
+Test(progress, rests_to_come_are_part_of_the_time_left)
+{
+	struct run_view view = { .phase = PHASE_RUNNING,
+				 .start_ns = 100 * NS_PER_S,
+				 .end_ns = 160 * NS_PER_S };
+	struct live live = { .hosts_running = 1, .hosts_total = 1 };
+
+	steps[1].rest_ns = 10 * NS_PER_S;
+	check_text(&view, &live, 115,
+		   "[1/2] bs=4k, fill: 15s, 2m25s left, 1/1 hosts, 0 IOPS, 0 B/s");
+	steps[1].rest_ns = 0;
+}
+
 /* What is written to something that is no terminal, between two times. */
 static size_t lines_written(uint64_t from_s, uint64_t to_s, uint64_t step_ms)
 {

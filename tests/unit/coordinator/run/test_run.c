@@ -1,41 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "common/base/clock.h"
-#include "tests/unit/coordinator/run/sim.h"
-
-#include <criterion/criterion.h>
-
-#define MINUTE_NS (60 * NS_PER_S)
-
-static struct sim sim;
-
-static void go(enum run_mode mode)
-{
-	sim_begin(&sim, mode);
-	cr_assert(sim_go(&sim, 5 * MINUTE_NS), "the run never ends");
-}
-
-static double seconds(void)
-{
-	return (double)(sim.now_ns - sim.begun_ns) / NS_PER_S;
-}
-
-/* Whatever happened: nobody that can still hear works on, and nobody is still owned. */
-static void check_all_left(void)
-{
-	for (size_t i = 0; i < sim.plan->hosts.nr_hosts; i++) {
-		const struct sim_worker *w = &sim.workers[i];
-
-		if (w->dies_at_ns)
-			continue; /* its lease ends it */
-		cr_assert(!w->running && !w->owned, "w%zu was left alone", i);
-	}
-}
-
-static const struct result *result(void)
-{
-	return collector_finish(sim.collector, run_status(sim.run), sim_exit_status(&sim), "a",
-				"b");
-}
+#include "tests/unit/coordinator/run/sim_test.h"
 
 Test(run, sound_fleet_runs_all_steps)
 {
