@@ -2,6 +2,7 @@
 #include "worker/iostep.h"
 
 #include "common/base/clock.h"
+#include "worker/host/counters.h"
 #include "worker/io/pool.h"
 #include "worker/iocheck.h"
 #include "worker/tally.h"
@@ -442,20 +443,17 @@ static void device_differences(const struct iostep *s, struct msg_done *done)
 {
 	done->devices = xcalloc(s->a->nr_targets + 1, sizeof(*done->devices));
 	for (size_t i = 0; i < s->a->nr_targets; i++) {
-		const struct device_stat *b = &s->before[i];
-		struct device_stat now = { 0 };
+		struct device_stat *d = &done->devices[done->nr_devices], now;
+		uint64_t from_ns = s->before[i].elapsed_ns;
 
-		if (!b->elapsed_ns || !s->targets[i] || !target_stat(s->targets[i], &now))
+		if (!from_ns || !s->targets[i] || !target_stat(s->targets[i], &now))
 			continue;
-		done->devices[done->nr_devices++] = (struct device_stat) {
-			.target = i,
-			.read_ios = now.read_ios - b->read_ios,
-			.read_bytes = now.read_bytes - b->read_bytes,
-			.write_ios = now.write_ios - b->write_ios,
-			.write_bytes = now.write_bytes - b->write_bytes,
-			.busy_ns = now.busy_ns - b->busy_ns,
-			.elapsed_ns = clock_mono_ns() - b->elapsed_ns,
-		};
+		*d = counters_between(&s->before[i], &now);
+		d->target = i;
+		from_ns = s->start_ns > from_ns ? s->start_ns : from_ns;
+		d->elapsed_ns = minus(clock_mono_ns(), from_ns);
+		target_describe_disk(s->targets[i], d);
+		done->nr_devices++;
 	}
 }
 

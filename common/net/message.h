@@ -165,13 +165,18 @@ struct member_done {
 struct device_stat {
 	uint64_t target;
 	uint64_t read_ios, read_bytes, write_ios,
-		write_bytes; /* the device's own counters, PREPARE's end to DONE */
-	uint64_t busy_ns, elapsed_ns;
-	/* The rest of /sys/block/D/stat, of the same span: merged requests; time that I/Os spent in the device, added
+		write_bytes; /* the device's own counters, START to DONE */
+	uint64_t busy_ns;
+	uint64_t
+		elapsed_ns; /* from the instant of START, before which nothing of ours is in flight */
+	/* The rest of /sys/block/D/stat, from START to DONE: merged requests; time that I/Os spent in the device, added
 	 * up over all of them; the same weighted by the queue's length; discards and flushes. */
 	uint64_t read_merges, write_merges, read_ticks_ns, write_ticks_ns, in_queue_ns;
 	uint64_t discard_ios, discard_bytes, flush_ios;
+	uint64_t
+		max_io_bytes; /* the kernel splits larger I/Os before the device counts them; 0: unknown */
 	char *disk; /* "sda", "loop3": the block device counted, of a file that of its file system; NULL: none */
+	char *partition_of; /* of a partition the disk's name, whose counters hold its own; NULL: it is none */
 	bool is_file; /* the target is a file on that device, which others may use as well */
 };
 

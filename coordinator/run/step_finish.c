@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* step_finish.c - the end of a step: members become groups, and what went wrong becomes warnings. */
-#include "coordinator/run/step_sums.h"
+#include "coordinator/run/step_devices.h"
 
 #include <inttypes.h>
 
@@ -239,68 +239,6 @@ static void fill_hosts(const struct step_sums *s, struct result_step *ret)
 	ret->hosts_text = xasprintf("%zu of %zu hosts", done, nr);
 }
 
-static char *copy_text(const char *text)
-{
-	return text && *text ? xstrdup(text) : NULL;
-}
-
-static void add_device(struct result_step *ret, const struct host_sums *h,
-		       const struct device_stat *d, const struct ready_devices *ready)
-{
-	const char *target = h->work->targets[d->target].name;
-	struct result_device *to = &ret->devices[ret->nr_devices++];
-
-	*to = (struct result_device) {
-		.host = xstrdup(h->name),
-		.target = xstrdup(target),
-		.read_ios = d->read_ios,
-		.write_ios = d->write_ios,
-		.read_bytes = d->read_bytes,
-		.write_bytes = d->write_bytes,
-		.util = NAN,
-	};
-	if (d->elapsed_ns)
-		to->util = fmin(100.0, 100.0 * (double)d->busy_ns / (double)d->elapsed_ns);
-	for (size_t i = 0; i < ready->nr_devices; i++) {
-		const struct ready_device *known = &ready->devices[i];
-
-		if (known->target != d->target)
-			continue;
-		to->path = copy_text(known->path);
-		to->identity = copy_text(known->identity);
-		to->transport = copy_text(known->transport);
-		return;
-	}
-}
-
-static void fill_devices(const struct step_sums *s, const struct ready_devices *ready,
-			 struct result_step *ret)
-{
-	size_t nr_devices = 0, nr_stuck = 0;
-
-	for (size_t i = 0; i < s->plan->hosts.nr_hosts; i++) {
-		nr_devices += s->hosts[i].nr_devices;
-		nr_stuck += s->hosts[i].nr_stuck;
-	}
-	ret->devices = xcalloc(nr_devices, sizeof(*ret->devices));
-	ret->stuck = xcalloc(nr_stuck, sizeof(*ret->stuck));
-	for (size_t i = 0; i < s->plan->hosts.nr_hosts; i++) {
-		const struct host_sums *h = &s->hosts[i];
-
-		for (size_t d = 0; d < h->nr_devices; d++)
-			add_device(ret, h, &h->devices[d], &ready[i]);
-		for (size_t d = 0; d < h->nr_stuck; d++)
-			ret->stuck[ret->nr_stuck++] = (struct result_stuck) {
-				.host = xstrdup(h->name),
-				.target = xstrdup(h->work->targets[h->stuck[d].target].name),
-				.offset = h->stuck[d].offset,
-				.bytes = h->stuck[d].bytes,
-				.age_ns = h->stuck[d].age_ns,
-				.direction = h->stuck[d].direction,
-			};
-	}
-}
-
 static void fill_groups(struct step_sums *s, struct result_step *ret)
 {
 	ret->groups = xcalloc(s->nr_groups, sizeof(*ret->groups));
@@ -345,6 +283,10 @@ static void add_members(struct step_sums *s, struct host_sums *h)
 bool step_sums_finish(struct step_sums *s, const struct ready_devices *ready,
 		      struct result_step *ret)
 {
+	if (s->step->measured) {
+		*ret = (struct result_step) { 0 };
+		step_devices_finish(s, ready, ret);
+	}
 	for (size_t i = 0; i < s->plan->hosts.nr_hosts; i++) {
 		add_members(s, &s->hosts[i]);
 		warn_host(s, &s->hosts[i]);
@@ -352,12 +294,11 @@ bool step_sums_finish(struct step_sums *s, const struct ready_devices *ready,
 	}
 	if (!s->step->measured)
 		return false;
-	*ret = (struct result_step) { .overlap = overlap_of(&s->groups[0]),
-				      .min_overlap = s->plan->scenario->fleet.min_overlap / 100 };
+	ret->overlap = overlap_of(&s->groups[0]);
+	ret->min_overlap = s->plan->scenario->fleet.min_overlap / 100;
 	fill_point(s, ret);
 	fill_hosts(s, ret);
 	fill_start(s, ret);
-	fill_devices(s, ready, ret);
 	fill_groups(s, ret);
 	if (!ret->partial)
 		warn_overlap(s, ret->overlap);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "coordinator/run/step_sums.h"
+#include "coordinator/run/step_devices.h"
 
 #include <inttypes.h>
 
@@ -167,8 +167,7 @@ static void host_fini(struct host_sums *h)
 	}
 	free(h->members);
 	free(h->tallies);
-	free(h->devices);
-	free(h->stuck);
+	step_devices_fini(h);
 }
 
 void step_sums_fini(struct step_sums *s)
@@ -434,15 +433,6 @@ static void take_members(struct host_sums *h, const struct msg_done *m)
 	}
 }
 
-static void *copy_array(const void *from, size_t nr, size_t size)
-{
-	void *to = xcalloc(nr, size);
-
-	if (nr)
-		memcpy(to, from, nr * size);
-	return to;
-}
-
 static void totals_free(struct direction_sum *totals, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++)
@@ -469,10 +459,7 @@ struct error *step_sums_done(struct step_sums *s, size_t host, const struct msg_
 		h->is_done = true;
 		h->was_stopped = m->stopped;
 		h->is_salvaged = m->failure != NULL;
-		h->devices = copy_array(m->devices, m->nr_devices, sizeof(*m->devices));
-		h->nr_devices = m->nr_devices;
-		h->stuck = copy_array(m->stuck, m->nr_stuck, sizeof(*m->stuck));
-		h->nr_stuck = m->nr_stuck;
+		step_devices_take(h, m);
 		for (size_t i = 0; i < m->nr_warnings; i++)
 			result_warn(s->result, h->name, NULL, m->warnings[i]);
 	}

@@ -4,6 +4,7 @@
 #include "common/base/str.h"
 #include "worker/host/counters.h"
 #include "worker/host/devices.h"
+#include "worker/host/disk.h"
 #include "worker/host/file.h"
 #include "worker/host/range.h"
 #include "worker/host/safety.h"
@@ -32,6 +33,7 @@ struct open_target {
 	struct place place;
 	struct block_device *dev;
 	struct place block; /* of a generic device: the block device behind it */
+	dev_t disk;         /* whose counters tell of its I/O; 0: none */
 	bool writes;        /* may be written: the rules for writers were kept */
 	bool probe;
 	uint64_t head; /* of a device: signature_head when its content was judged */
@@ -284,6 +286,7 @@ static void describe_device(struct open_target *self)
 	unsigned physical;
 	int logical;
 
+	self->disk = dev->rdev;
 	info->size_bytes = dev->size_bytes;
 	info->logical_block_bytes = dev->logical_block_bytes;
 	info->physical_block_bytes = dev->physical_block_bytes;
@@ -385,12 +388,13 @@ static void describe_file(struct open_target *self)
 
 	if (fstat(fd, &st) < 0)
 		st = self->place.st;
+	self->disk = disk_of_file(root, fd);
 	info->size_bytes = self->target.size ? self->target.size : (uint64_t)st.st_size;
 	info->transport = xstrdup("file");
 	system = file_system_text(&self->place, st.st_dev);
 	info->model = shown(system);
 	info->logical_block_bytes = info->physical_block_bytes = 512;
-	dev = major(st.st_dev) ? block_device_new(root, st.st_dev) : NULL;
+	dev = self->disk ? block_device_new(root, self->disk) : NULL;
 	if (dev) {
 		info->logical_block_bytes = dev->logical_block_bytes;
 		info->physical_block_bytes = dev->physical_block_bytes;
@@ -548,10 +552,15 @@ struct error *target_recheck(struct open_target *t)
 
 bool target_stat(const struct open_target *t, struct device_stat *ret)
 {
-	if (!t->dev || !counters_read(root, t->dev->rdev, ret))
-		return false;
-	ret->target = t->info.target;
-	return true;
+	return t->disk && counters_read(root, t->disk, ret);
+}
+
+void target_describe_disk(const struct open_target *t, struct device_stat *ret)
+{
+	ret->disk = disk_name(root, t->disk);
+	ret->partition_of = disk_whole_name(root, t->disk);
+	ret->max_io_bytes = disk_max_io_bytes(root, t->disk);
+	ret->is_file = t->target.kind == TARGET_FILE;
 }
 
 uint64_t target_inflight(const struct open_target *t)

@@ -42,9 +42,11 @@ struct error *target_layout(struct open_target *t, uint64_t bytes, target_progre
 /* Are all conditions under which writing was allowed still true? To be asked again before the first write. */
 struct error *target_recheck(struct open_target *t) _must_check_;
 
-/* The device's own counters since boot (struct device_stat without target and elapsed); false for files and
- * simulated targets: they have none of their own. */
+/* The counters since boot of the block device that does the target's I/O, of a file that of its file system;
+ * false: there is none, or it does not count. See counters_read. */
 bool target_stat(const struct open_target *t, struct device_stat *ret);
+/* Which one that is: fills disk, partition_of (both the caller's to free), max_io_bytes and is_file. */
+void target_describe_disk(const struct open_target *t, struct device_stat *ret);
 /* I/Os in flight by the kernel's count; 0 where it is not counted. */
 uint64_t target_inflight(const struct open_target *t);
 

@@ -81,6 +81,9 @@ static void send_done(struct test_fleet *f, size_t host)
 		((uint64_t *)&member)[i] = odd_number();
 	for (size_t i = 0; i < sizeof(device) / 8; i++)
 		((uint64_t *)&device)[i] = odd_number();
+	device.disk = next_random() & 1 ? (char *)"sd\x1b[2Ja" : NULL;
+	device.partition_of = next_random() & 1 ? device.disk : NULL;
+	device.is_file = next_random() & 1;
 	for (size_t i = 0; i < sizeof(stuck) / 8; i++)
 		((uint64_t *)&stuck)[i] = odd_number();
 	member.first_error = next_random() & 1 ? (char *)"\x1b[2J\xff" : NULL;
