@@ -231,58 +231,91 @@ static void put_minima_right(struct member_done *m)
 		m->all_begin_ns = m->all_end_ns = 0;
 }
 
-/* The errors of one member, added up over its threads. */
-struct error_sums {
-	struct errno_cell cells[2 * STATS_ERRNOS];
-	size_t nr;
-};
-
-static void add_errors(struct error_sums *sums, const struct thread_stats *t)
+/* Adds one errno of a thread to the member's rows. */
+static void add_error(struct member_done *m, int dir, const struct errno_cell *from,
+		      uint64_t start_ns)
 {
-	for (unsigned i = 0; i < STATS_ERRNOS; i++) {
-		struct errno_cell cell = {
-			.number = cell_get(&t->errnos[i].number),
-			.count = cell_get(&t->errnos[i].count),
-			.first_offset = cell_get(&t->errnos[i].first_offset),
-			.direction = cell_get(&t->errnos[i].direction),
-		};
-		size_t k = 0;
+	uint64_t number = cell_get(&from->number),
+		 first_ns = since(start_ns, cell_get(&from->first_ns));
+	struct error_row *row = m->errors, *end = row + m->nr_errors;
+	const char *name = strerrorname_np((int)number);
 
-		if (!cell.count || cell.direction >= DIR_COUNT)
-			continue;
-		while (k < sums->nr && (sums->cells[k].number != cell.number ||
-					sums->cells[k].direction != cell.direction))
-			k++;
-		if (k < sums->nr)
-			sums->cells[k].count += cell.count;
-		else if (k < array_size(sums->cells))
-			sums->cells[sums->nr++] = cell;
+	while (row < end && (row->direction != dir || row->number != number))
+		row++;
+	if (row == end) {
+		m->errors = xrealloc(m->errors, m->nr_errors + 1, sizeof(*m->errors));
+		row = &m->errors[m->nr_errors++];
+		*row = (struct error_row) { .direction = dir,
+					    .number = number,
+					    .name = xstrdup(name ? name : "others"),
+					    .first_ns = UINT64_MAX };
+	}
+	row->count += cell_get(&from->count);
+	if (first_ns < row->first_ns) {
+		row->first_ns = first_ns;
+		row->first_offset = cell_get(&from->first_offset);
 	}
 }
 
+static void add_errors(struct member_done *m, const struct thread_stats *t, uint64_t start_ns)
+{
+	for (int dir = 0; dir < DIR_COUNT; dir++)
+		for (unsigned i = 0; i <= STATS_ERRNOS; i++)
+			if (cell_get(&t->errnos[dir][i].number))
+				add_error(m, dir, &t->errnos[dir][i], start_ns);
+}
+
 /* "read: Input/output error at offset 4096 (3 of them); write: ..."; NULL: none. */
-static char *errors_text(const struct error_sums *sums)
+static char *errors_text(const struct member_done *m)
 {
 	char *text = NULL;
 
-	for (size_t i = 0; i < sums->nr; i++) {
-		const struct errno_cell *c = &sums->cells[i];
-		char *more = xasprintf(
-			"%s%s%s: %s at offset %llu (%llu of them)", text ? text : "",
-			text ? "; " : "", direction_names[c->direction], strerror((int)c->number),
-			(unsigned long long)c->first_offset, (unsigned long long)c->count);
+	for (size_t i = 0; i < m->nr_errors; i++) {
+		const struct error_row *e = &m->errors[i];
+		const char *between = text ? "; " : "", *what = strerrordesc_np((int)e->number);
+		char *more = xasprintf("%s%s%s: %s", text ? text : "", between,
+				       direction_names[e->direction], what ? what : "other errors");
 
 		free(text);
-		text = more;
+		text = e->first_offset == UINT64_MAX
+			       ? xasprintf("%s (%llu of them)", more, (unsigned long long)e->count)
+			       : xasprintf("%s at offset %llu (%llu of them)", more,
+					   (unsigned long long)e->first_offset,
+					   (unsigned long long)e->count);
+		free(more);
 	}
 	return text;
+}
+
+/* --- distributions -------------------------------------------------------------------------------- */
+
+static void add_batches(struct batch_cells *to, const struct thread_stats *t)
+{
+	const uint64_t *from = (const uint64_t *)&t->batches;
+	uint64_t *cell = (uint64_t *)to;
+
+	for (size_t i = 0; i < sizeof(*to) / sizeof(*cell); i++)
+		cell[i] += cell_get(&from[i]);
+}
+
+static void pow2_rows(const struct pow2_counts *from, struct pow2_row **ret, size_t *ret_nr)
+{
+	struct pow2_row *rows = xcalloc(POW2_BUCKETS, sizeof(*rows));
+	size_t nr = 0;
+
+	for (unsigned i = 0; i < POW2_BUCKETS; i++)
+		if (from->bucket[i])
+			rows[nr++] =
+				(struct pow2_row) { .from = 1ull << i, .count = from->bucket[i] };
+	*ret = rows;
+	*ret_nr = nr;
 }
 
 void tally_members(const struct stats_block *b, const struct assignment *a, uint64_t start_ns,
 		   uint64_t now_ns, struct member_done **ret, size_t *ret_nr)
 {
 	struct member_done *members = xcalloc(a->nr_members + 1, sizeof(*members));
-	struct error_sums *errors = xcalloc(a->nr_members + 1, sizeof(*errors));
+	struct batch_cells *batches = xcalloc(a->nr_members + 1, sizeof(*batches));
 
 	for (size_t i = 0; i < a->nr_members; i++) {
 		members[i].member = i;
@@ -295,13 +328,17 @@ void tally_members(const struct stats_block *b, const struct assignment *a, uint
 			continue;
 		add_thread(&members[t->member], t, start_ns,
 			   window_end(t, &a->members[t->member].job, now_ns));
-		add_errors(&errors[t->member], t);
+		add_errors(&members[t->member], t, start_ns);
+		add_batches(&batches[t->member], t);
 	}
 	for (size_t i = 0; i < a->nr_members; i++) {
 		put_minima_right(&members[i]);
-		members[i].first_error = errors_text(&errors[i]);
+		members[i].first_error = errors_text(&members[i]);
+		pow2_rows(&batches[i].depths, &members[i].depths, &members[i].nr_depths);
+		pow2_rows(&batches[i].submits, &members[i].submits, &members[i].nr_submits);
+		pow2_rows(&batches[i].completes, &members[i].completes, &members[i].nr_completes);
 	}
-	free(errors);
+	free(batches);
 	*ret = members;
 	*ret_nr = a->nr_members;
 }

@@ -4,9 +4,9 @@
  * An engine sees its environment (descriptor, buffers, depth), never the job, the statistics or the
  * thread. All of its functions run on the I/O thread that owns it.
  *
- * Commands are numbered: 2 * slot reads into the slot's read buffer, 2 * slot + 1 writes from its write
- * buffer. All that is fixed about a command is known at init, so a submission names only the command and
- * the offset. At most one command of a slot is in flight.
+ * Commands are numbered by slot and direction (io_command): a read goes into the slot's read buffer, a write
+ * comes from its write buffer. What is fixed about a command is known at init, so a submission names only
+ * the command, its offset and its bytes. At most one command of a slot is in flight.
  */
 #ifndef SALVO_IO_ENGINE_H
 #define SALVO_IO_ENGINE_H
@@ -14,7 +14,10 @@
 #include "common/base/clock.h"
 #include "common/base/error.h"
 #include "common/model/job.h"
+#include "common/model/metrics.h"
 #include "worker/io/buffers.h"
+
+#include <sched.h>
 
 enum engine_caps {
 	ENGINE_ASYNC = 1, /* keeps several I/Os in flight; without it the depth is 1 */
@@ -26,9 +29,25 @@ enum engine_caps {
 #define ENGINE_WAIT_NS (100 * NS_PER_MS)
 
 struct io_cmd {
-	uint64_t offset; /* bytes, in the target */
-	uint32_t command;
+	uint64_t offset;  /* bytes, in the target */
+	uint32_t command; /* io_command of a read or write */
+	uint32_t bytes;   /* at most env->io_bytes */
 };
+
+static inline uint32_t io_command(uint32_t slot, uint32_t direction)
+{
+	return DIR_COUNT * slot + direction;
+}
+
+static inline uint32_t io_command_slot(uint32_t command)
+{
+	return command / DIR_COUNT;
+}
+
+static inline enum direction io_command_direction(uint32_t command)
+{
+	return (enum direction)(command % DIR_COUNT);
+}
 
 struct io_done {
 	uint32_t slot;
@@ -39,8 +58,9 @@ struct engine_env {
 	const char *target; /* name, for messages */
 	int fd;             /* -1 where there is no file */
 	unsigned depth;
-	uint32_t io_bytes; /* of every read and write */
+	uint32_t io_bytes; /* of the largest I/O: what a buffer holds */
 	const struct buffers *buffers;
+	const cpu_set_t *cpus; /* where the thread may run; NULL: anywhere */
 	bool locks_buffers; /* registers them where the engine can; the pool says it once for all threads */
 	uint64_t latency_ns; /* of a simulated target */
 	/* What was not had as wanted and is done without; the engine appends, the caller reports. */
@@ -57,13 +77,19 @@ struct engine_ops {
 	 * keeps what the kernel does not take at once and hands it over in later calls. A synchronous engine
 	 * does the I/O here. 0, or -errno when the engine is of no further use. */
 	int (*submit)(void *state, const struct io_cmd *cmds, unsigned nr, uint64_t now_ns);
-	/* Hot. Starts one fsync; only when nothing is in flight. It completes as slot 0 with result 0. */
-	int (*sync)(void *state, uint64_t now_ns);
+	/* The same where every command is of env->io_bytes and need not be told so; NULL: submit does as well. */
+	int (*submit_fixed)(void *state, const struct io_cmd *cmds, unsigned nr, uint64_t now_ns);
+	/* Hot. Starts one fsync, or fdatasync; only when nothing is in flight. It completes as slot 0 with
+	 * result 0. */
+	int (*sync)(void *state, bool data_only, uint64_t now_ns);
 	/* Hot. Waits until `min` (>= 1, at most what is in flight) are done or about ENGINE_WAIT_NS are over.
 	 * Returns how many are in `done` (which has room for the depth), or -errno when the engine is of no
 	 * further use. *now_ns: the instant at which all of them completed, read after they were seen;
 	 * it never goes back. */
 	int (*reap)(void *state, struct io_done *done, unsigned min, uint64_t *now_ns);
+	/* The same with min = 1, and waits no longer than until `until_ns`, within what timers do; it may come
+	 * back earlier. NULL: an engine whose I/O is done when submit returns, so that reap never waits. */
+	int (*reap_until)(void *state, struct io_done *done, uint64_t until_ns, uint64_t *now_ns);
 	/* Cold. After the last reap; accepts a half-built state. */
 	void (*fini)(void *state);
 };

@@ -33,22 +33,22 @@ static int psync_submit(void *state, const struct io_cmd *cmds, unsigned nr, uin
 
 	(void)now_ns;
 	assert(nr == 1 && !ps->is_done);
-	if (cmds->command == 0)
-		ret = pread(env->fd, buffers_read(env->buffers, 0), env->io_bytes,
+	if (io_command_direction(cmds->command) == DIR_READ)
+		ret = pread(env->fd, buffers_read(env->buffers, 0), cmds->bytes,
 			    (off_t)cmds->offset);
 	else
-		ret = pwrite(env->fd, buffers_write(env->buffers, 0), env->io_bytes,
+		ret = pwrite(env->fd, buffers_write(env->buffers, 0), cmds->bytes,
 			     (off_t)cmds->offset);
 	finish(ps, ret);
 	return 0;
 }
 
-static int psync_sync(void *state, uint64_t now_ns)
+static int psync_sync(void *state, bool data_only, uint64_t now_ns)
 {
 	struct psync *ps = state;
 
 	(void)now_ns;
-	finish(ps, fsync(ps->env->fd));
+	finish(ps, data_only ? fdatasync(ps->env->fd) : fsync(ps->env->fd));
 	return 0;
 }
 

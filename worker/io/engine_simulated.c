@@ -27,7 +27,6 @@ struct flight {
 
 struct simulated {
 	uint64_t latency_ns, max_lag_ns, last_ns;
-	uint32_t io_bytes;
 	uint32_t mask, head, tail; /* of the ring; free-running */
 	struct flight *ring;
 };
@@ -43,7 +42,6 @@ static struct error *simulated_init(void *state, const struct engine_env *env)
 	if (!sim->ring)
 		return error_new(ERR_NOMEM, "out of memory for %u I/Os in flight", env->depth);
 	sim->mask = size - 1;
-	sim->io_bytes = env->io_bytes;
 	sim->latency_ns = env->latency_ns;
 	sim->max_lag_ns =
 		env->latency_ns < MAX_LAG_NS / MAX_LAG ? env->latency_ns * MAX_LAG : MAX_LAG_NS;
@@ -64,20 +62,20 @@ static int simulated_submit(void *state, const struct io_cmd *cmds, unsigned nr,
 	struct simulated *sim = state;
 
 	for (unsigned i = 0; i < nr; i++)
-		enqueue(sim, cmds[i].command / 2, (int32_t)sim->io_bytes, now_ns);
+		enqueue(sim, io_command_slot(cmds[i].command), (int32_t)cmds[i].bytes, now_ns);
 	return 0;
 }
 
-static int simulated_sync(void *state, uint64_t now_ns)
+static int simulated_sync(void *state, bool data_only, uint64_t now_ns)
 {
+	(void)data_only;
 	enqueue(state, 0, 0, now_ns);
 	return 0;
 }
 
-/* Sleeps until `due_ns`, or for ENGINE_WAIT_NS; returns the time after it. */
-static uint64_t sleep_until(uint64_t due_ns, uint64_t real_ns)
+/* Sleeps until `until`; returns the time after it. */
+static uint64_t sleep_until(uint64_t until, uint64_t real_ns)
 {
-	uint64_t until = due_ns - real_ns < ENGINE_WAIT_NS ? due_ns : real_ns + ENGINE_WAIT_NS;
 	struct timespec ts = clock_timespec(until);
 
 	while (real_ns < until) {
@@ -87,19 +85,29 @@ static uint64_t sleep_until(uint64_t due_ns, uint64_t real_ns)
 	return real_ns;
 }
 
-/* Gives out the oldest I/Os that share one instant. */
-static int simulated_reap(void *state, struct io_done *done, unsigned min, uint64_t *now_ns)
+/* An instant of device time that real time has reached, not too far behind it. */
+static uint64_t keep_up(struct simulated *sim, uint64_t device_ns, uint64_t real_ns)
+{
+	if (device_ns + sim->max_lag_ns < real_ns)
+		device_ns = real_ns - sim->max_lag_ns;
+	if (device_ns < sim->last_ns) /* it was moved up after these were submitted */
+		device_ns = sim->last_ns;
+	sim->last_ns = device_ns;
+	return device_ns;
+}
+
+/* Gives out the oldest I/Os that share one instant; none that comes after `until_ns`, of device time. */
+static int simulated_reap_until(void *state, struct io_done *done, uint64_t until_ns,
+				uint64_t *now_ns)
 {
 	struct simulated *sim = state;
 	uint64_t real_ns = clock_mono_ns(), due_ns;
 	int nr = 0;
 
-	(void)min;
 	due_ns = sim->head == sim->tail ? UINT64_MAX : sim->ring[sim->head & sim->mask].due_ns;
-	if (due_ns > real_ns)
-		real_ns = sleep_until(due_ns, real_ns);
-	if (due_ns > real_ns) { /* time ran out first */
-		sim->last_ns = *now_ns = real_ns;
+	real_ns = sleep_until(due_ns < until_ns ? due_ns : until_ns, real_ns);
+	if (due_ns > until_ns) {
+		*now_ns = keep_up(sim, until_ns, real_ns);
 		return 0;
 	}
 	while (sim->head != sim->tail && sim->ring[sim->head & sim->mask].due_ns == due_ns) {
@@ -107,12 +115,14 @@ static int simulated_reap(void *state, struct io_done *done, unsigned min, uint6
 
 		done[nr++] = (struct io_done) { .slot = f->slot, .result = f->result };
 	}
-	if (due_ns + sim->max_lag_ns < real_ns)
-		due_ns = real_ns - sim->max_lag_ns;
-	if (due_ns < sim->last_ns) /* device time was moved up after these were submitted */
-		due_ns = sim->last_ns;
-	sim->last_ns = *now_ns = due_ns;
+	*now_ns = keep_up(sim, due_ns, real_ns);
 	return nr;
+}
+
+static int simulated_reap(void *state, struct io_done *done, unsigned min, uint64_t *now_ns)
+{
+	(void)min;
+	return simulated_reap_until(state, done, clock_mono_ns() + ENGINE_WAIT_NS, now_ns);
 }
 
 static void simulated_fini(void *state)
@@ -132,5 +142,6 @@ const struct engine_ops engine_simulated = {
 	.submit = simulated_submit,
 	.sync = simulated_sync,
 	.reap = simulated_reap,
+	.reap_until = simulated_reap_until,
 	.fini = simulated_fini,
 };

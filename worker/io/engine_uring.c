@@ -24,7 +24,7 @@ struct uring {
 	/* Submission. */
 	unsigned *sq_tail_shared, *sq_array;
 	const unsigned *sq_flags;
-	struct io_uring_sqe *sqes; /* by command; the last is the fsync */
+	struct io_uring_sqe *sqes; /* by command; slot 0 has the sync */
 	unsigned sq_tail, sq_mask;
 	unsigned pending; /* queued, not yet taken by the kernel */
 	unsigned depth;
@@ -36,8 +36,8 @@ struct uring {
 	/* Entering. */
 	int enter_fd;
 	unsigned enter_flags; /* IORING_ENTER_REGISTERED_RING where that is possible */
-	struct io_uring_getevents_arg wait_arg;
-	struct __kernel_timespec wait_time;
+	struct io_uring_getevents_arg wait_arg, until_arg;
+	struct __kernel_timespec wait_time, until_time; /* ENGINE_WAIT_NS; of reap_until */
 
 	bool is_made;
 	struct io_uring ring;
@@ -83,17 +83,18 @@ static __attribute__((noinline)) int enter_refused(long error, bool is_wait)
 	return 0;
 }
 
-/* Hands over what is pending and waits for `min` completions; or does not wait. 0, or
- * -errno when the ring is of no further use. */
-static inline __attribute__((always_inline)) int enter(struct uring *ur, unsigned min, bool waits)
+/* Hands over what is pending and waits for `min` completions as long as `wait` says; NULL: does not wait.
+ * 0, or -errno when the ring is of no further use. */
+static inline __attribute__((always_inline)) int enter(struct uring *ur, unsigned min,
+						       const struct io_uring_getevents_arg *wait)
 {
 	unsigned flags =
-		ur->enter_flags | (waits ? IORING_ENTER_GETEVENTS | IORING_ENTER_EXT_ARG : 0);
-	long ret = enter_syscall(ur->enter_fd, ur->pending, min, flags,
-				 waits ? &ur->wait_arg : NULL, waits ? sizeof(ur->wait_arg) : 0);
+		ur->enter_flags | (wait ? IORING_ENTER_GETEVENTS | IORING_ENTER_EXT_ARG : 0);
+	long ret = enter_syscall(ur->enter_fd, ur->pending, min, flags, wait,
+				 wait ? sizeof(*wait) : 0);
 
 	if (unlikely(ret < 0))
-		return enter_refused(ret, waits);
+		return enter_refused(ret, wait);
 	ur->pending -= (unsigned)ret;
 	return 0;
 }
@@ -104,30 +105,48 @@ static inline int flush(struct uring *ur, unsigned tail)
 	ur->pending += tail - ur->sq_tail;
 	ur->sq_tail = tail;
 	__atomic_store_n(ur->sq_tail_shared, tail, __ATOMIC_RELEASE);
-	return enter(ur, 0, false);
+	return enter(ur, 0, NULL);
 }
 
-static _hot_ int uring_submit(void *state, const struct io_cmd *cmds, unsigned nr, uint64_t now_ns)
+static inline __attribute__((always_inline)) int submit(struct uring *ur, const struct io_cmd *cmds,
+							unsigned nr, bool sizes_vary)
 {
-	struct uring *ur = state;
 	struct io_uring_sqe *sqes = ur->sqes;
 	unsigned tail = ur->sq_tail, end = tail + nr, mask = ur->sq_mask, *array = ur->sq_array;
 
-	(void)now_ns;
 #pragma GCC unroll 2
 	for (; tail != end; tail++, cmds++) {
-		sqes[cmds->command].off = cmds->offset;
+		struct io_uring_sqe *sqe = &sqes[cmds->command];
+
+		sqe->off = cmds->offset;
+		if (sizes_vary)
+			sqe->len = cmds->bytes;
 		array[tail & mask] = cmds->command;
 	}
 	return flush(ur, end);
 }
 
-static int uring_sync(void *state, uint64_t now_ns)
+static _hot_ int uring_submit(void *state, const struct io_cmd *cmds, unsigned nr, uint64_t now_ns)
+{
+	(void)now_ns;
+	return submit(state, cmds, nr, true);
+}
+
+static _hot_ int uring_submit_fixed(void *state, const struct io_cmd *cmds, unsigned nr,
+				    uint64_t now_ns)
+{
+	(void)now_ns;
+	return submit(state, cmds, nr, false);
+}
+
+static int uring_sync(void *state, bool data_only, uint64_t now_ns)
 {
 	struct uring *ur = state;
+	uint32_t command = io_command(0, DIR_SYNC);
 
 	(void)now_ns;
-	ur->sq_array[ur->sq_tail & ur->sq_mask] = 2 * ur->depth;
+	ur->sqes[command].fsync_flags = data_only ? IORING_FSYNC_DATASYNC : 0;
+	ur->sq_array[ur->sq_tail & ur->sq_mask] = command;
 	return flush(ur, ur->sq_tail + 1);
 }
 
@@ -137,15 +156,17 @@ static inline unsigned completions(const struct uring *ur)
 	return __atomic_load_n(ur->cq_tail_shared, __ATOMIC_ACQUIRE) - ur->cq_head;
 }
 
-static _hot_ int uring_reap(void *state, struct io_done *done, unsigned min, uint64_t *now_ns)
+static inline __attribute__((always_inline)) int reap(struct uring *ur, struct io_done *done,
+						      unsigned min,
+						      const struct io_uring_getevents_arg *wait,
+						      uint64_t *now_ns)
 {
-	struct uring *ur = state;
 	unsigned head, end, mask, nr = completions(ur);
 	unsigned flags = __atomic_load_n(ur->sq_flags, __ATOMIC_RELAXED);
 	const struct io_uring_cqe *cqes;
 
 	if (nr < min || flags & (IORING_SQ_TASKRUN | IORING_SQ_CQ_OVERFLOW) || ur->pending) {
-		int ret = enter(ur, min, true);
+		int ret = enter(ur, min, wait);
 
 		if (unlikely(ret < 0))
 			return ret;
@@ -167,6 +188,23 @@ static _hot_ int uring_reap(void *state, struct io_done *done, unsigned min, uin
 	/* Release: the kernel may overwrite the entries once it sees the head. */
 	__atomic_store_n(ur->cq_head_shared, end, __ATOMIC_RELEASE);
 	return (int)nr;
+}
+
+static _hot_ int uring_reap(void *state, struct io_done *done, unsigned min, uint64_t *now_ns)
+{
+	struct uring *ur = state;
+
+	return reap(ur, done, min, &ur->wait_arg, now_ns);
+}
+
+static _hot_ int uring_reap_until(void *state, struct io_done *done, uint64_t until_ns,
+				  uint64_t *now_ns)
+{
+	struct uring *ur = state;
+	uint64_t now = clock_mono_ns(), wait_ns = until_ns > now ? until_ns - now : 0;
+
+	ur->until_time.tv_nsec = (long long)(wait_ns < ENGINE_WAIT_NS ? wait_ns : ENGINE_WAIT_NS);
+	return reap(ur, done, wait_ns ? 1 : 0, &ur->until_arg, now_ns);
 }
 
 static struct error *setup_error(int error, unsigned depth)
@@ -206,7 +244,7 @@ static struct error *make_ring(struct uring *ur)
 	for (size_t i = 0; i < array_size(candidates) && ret == -EINVAL; i++) {
 		struct io_uring_params params = { .flags = candidates[i] };
 
-		ret = io_uring_queue_init_params(2 * ur->depth + 1, &ur->ring, &params);
+		ret = io_uring_queue_init_params(DIR_COUNT * ur->depth, &ur->ring, &params);
 		if (ret == 0 && !(params.features & IORING_FEAT_EXT_ARG)) {
 			io_uring_queue_exit(&ur->ring);
 			return error_new(ERR_REFUSED,
@@ -243,6 +281,7 @@ static void take_over_rings(struct uring *ur)
 	}
 	ur->wait_time.tv_nsec = (long long)ENGINE_WAIT_NS;
 	ur->wait_arg.ts = (uint64_t)(uintptr_t)&ur->wait_time;
+	ur->until_arg.ts = (uint64_t)(uintptr_t)&ur->until_time;
 }
 
 /* Buffers that one registered iovec takes: it is bounded, buffers are not cut. */
@@ -283,12 +322,13 @@ static void fill_sqes(struct uring *ur, const struct engine_env *env, int fd, un
 {
 	const struct buffers *b = env->buffers;
 	unsigned per = buffers_per_iovec(b);
-	struct io_uring_sqe *sqe = &ur->sqes[2 * (size_t)ur->depth];
+	struct io_uring_sqe *sync = &ur->sqes[io_command(0, DIR_SYNC)];
 
 	for (unsigned i = 0; i < b->nr_read + b->nr_write; i++) {
 		bool is_write = i >= b->nr_read;
 		unsigned slot = is_write ? i - b->nr_read : i;
-		struct io_uring_sqe *io = &ur->sqes[2 * slot + is_write];
+		struct io_uring_sqe *io =
+			&ur->sqes[io_command(slot, is_write ? DIR_WRITE : DIR_READ)];
 		void *data = buffers_read(b, i); /* they follow each other */
 
 		if (is_write && fixed_buffers)
@@ -302,9 +342,9 @@ static void fill_sqes(struct uring *ur, const struct engine_env *env, int fd, un
 		io->flags |= (uint8_t)flags;
 		io->user_data = slot;
 	}
-	io_uring_prep_fsync(sqe, fd, 0);
-	sqe->flags |= (uint8_t)flags;
-	sqe->user_data = 0;
+	io_uring_prep_fsync(sync, fd, 0);
+	sync->flags |= (uint8_t)flags;
+	sync->user_data = 0;
 }
 
 static struct error *uring_init(void *state, const struct engine_env *env)
@@ -318,6 +358,8 @@ static struct error *uring_init(void *state, const struct engine_env *env)
 	if (err)
 		return err;
 	take_over_rings(ur);
+	if (env->cpus) /* else io-wq's threads run anywhere; older kernels leave them so */
+		io_uring_register_iowq_aff(&ur->ring, sizeof(*env->cpus), env->cpus);
 	fixed_file = io_uring_register_files(&ur->ring, &env->fd, 1) == 0;
 	fill_sqes(ur, env, fixed_file ? 0 : env->fd, fixed_file ? IOSQE_FIXED_FILE : 0,
 		  register_buffers(ur, env));
@@ -340,7 +382,9 @@ const struct engine_ops engine_uring = {
 	.state_size = sizeof(struct uring),
 	.init = uring_init,
 	.submit = uring_submit,
+	.submit_fixed = uring_submit_fixed,
 	.sync = uring_sync,
 	.reap = uring_reap,
+	.reap_until = uring_reap_until,
 	.fini = uring_fini,
 };

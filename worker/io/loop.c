@@ -24,6 +24,11 @@ enum { MAX_RETRIES = 1000 }; /* of EAGAIN and EINTR in a row, before they count 
  * the lease's end: it stops so long before. */
 #define LEASE_GUARD_NS (20 * NS_PER_MS)
 #define RETRY_PAUSE_NS (1 * NS_PER_MS)
+/* I/Os that fail one after the other, as those of a device that is gone do at once, must not spin. */
+enum { MAX_FAILURES = 16 };
+#define CALM_MIN_NS  (1 * NS_PER_MS)
+#define CALM_MAX_NS  (100 * NS_PER_MS)
+#define CALM_STEP_NS (5 * NS_PER_MS) /* of sleep, between two looks at stop */
 
 enum mix { MIX_READ, MIX_WRITE, MIX_BOTH };
 
@@ -47,21 +52,42 @@ bool loop_is_due(const struct io_thread *th)
 	       cell_get(&th->block->stop);
 }
 
+/* I/Os that the segment has counted. */
+static uint64_t successes(const struct io_thread *th)
+{
+	uint64_t sum = 0;
+
+	for (int dir = 0; dir < DIR_COUNT; dir++)
+		sum += *th->account[dir].ios;
+	return sum;
+}
+
+/* Has anything succeeded since the last failure? */
+static bool has_succeeded(struct io_thread *th)
+{
+	uint64_t now = successes(th);
+	bool changed = now != th->successes;
+
+	th->successes = now;
+	return changed;
+}
+
 static void count_error(struct io_thread *th, const struct io_slot *s, int error)
 {
-	struct errno_cell *cell = th->stats->errnos;
-	const struct errno_cell *last = cell + STATS_ERRNOS - 1;
-
-	while (cell < last && cell->number && cell->number != (uint64_t)-error)
-		cell++;
-	if (!cell->number) {
-		cell_set(&cell->first_offset, s->offset);
-		cell_set(&cell->direction, s->direction);
-		cell_set(&cell->number, (uint64_t)-error);
+	stats_note_error(th->stats, (enum direction)s->direction, -error, s->offset, th->now_ns);
+	if (th->spec.job->on_error == ON_ERROR_CONTINUE) {
+		if (has_succeeded(th)) {
+			th->failures = 0;
+			th->pause_ns = 0;
+		}
+		if (++th->failures >= MAX_FAILURES)
+			th->must_leave = true;
+		return;
 	}
-	cell_add(&cell->count, 1);
-	cell_add(&th->stats->dir[s->direction].counts.errors, 1);
+	if (th->spec.job->on_error == ON_ERROR_STOP_ALL)
+		cell_set(&th->block->stop, 1);
 	th->error = error;
+	th->must_leave = true;
 }
 
 /* Cold: the engine takes no more; what is in flight stays in the slots. */
@@ -72,6 +98,8 @@ static __attribute__((noinline)) void engine_failed(struct io_thread *th, int er
 	while (s < th->slots + th->depth - 1 && !s->submitted_ns)
 		s++;
 	count_error(th, s, error);
+	th->error = error;
+	th->must_leave = true;
 	th->engine_broken = true;
 }
 
@@ -107,7 +135,7 @@ hot_inline unsigned prepare(struct io_thread *th, unsigned nr, const struct vari
 		/* In a mixed job always: cheaper than a branch that nobody can predict. */
 		if (v.mix != MIX_READ)
 			sequence = stamp_write(stamps[slot], nr_stamps, sequence);
-		cmds[i].command = 2 * slot + write;
+		cmds[i].command = io_command(slot, write);
 		cell_set(&s->offset, cmds[i].offset);
 		cell_set(&s->submitted_ns, now_ns);
 	}
@@ -141,6 +169,16 @@ hot_inline void split_latency(struct io_thread *th, unsigned nr, unsigned nr_wri
 				  nr_writes);
 }
 
+/* One submission of `nr`, after which in_flight are in the engine. */
+hot_inline void count_submit(struct io_thread *th, unsigned nr, unsigned in_flight,
+			     const struct variant v)
+{
+	struct batch_cells *b = th->batches;
+
+	cell_add(&b->depths.bucket[v.one ? 0 : pow2_bucket(in_flight)], nr);
+	cell_add(&b->submits.bucket[v.one ? 0 : pow2_bucket(nr)], 1);
+}
+
 /* Submits as much as slots, budget and the next fsync allow; false when the engine broke. */
 hot_inline bool submit(struct io_thread *th, const struct variant v)
 {
@@ -164,6 +202,7 @@ hot_inline bool submit(struct io_thread *th, const struct variant v)
 	}
 	if (v.split)
 		split_latency(th, nr, nr_writes, v);
+	count_submit(th, nr, thread_in_flight(th), v);
 	th->budget -= nr;
 	if (v.mix != MIX_READ)
 		th->writes_to_sync -= nr_writes;
@@ -182,7 +221,8 @@ static bool retry(struct io_thread *th, uint32_t slot, int error)
 	const struct io_slot *s = &th->slots[slot];
 	struct timespec pause = clock_timespec(RETRY_PAUSE_NS);
 	struct io_cmd cmd = { .offset = s->offset,
-			      .command = 2 * slot + (s->direction == DIR_WRITE) };
+			      .command = io_command(slot, s->direction),
+			      .bytes = s->bytes };
 	int ret;
 
 	if (error != -EAGAIN && error != -EINTR)
@@ -191,8 +231,9 @@ static bool retry(struct io_thread *th, uint32_t slot, int error)
 		return false;
 	if (error == -EAGAIN)
 		clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
-	ret = s->direction == DIR_SYNC ? th->ops->sync(th->engine, th->now_ns)
-				       : th->ops->submit(th->engine, &cmd, 1, th->now_ns);
+	ret = s->direction == DIR_SYNC
+		      ? th->ops->sync(th->engine, th->sync_is_data_only, th->now_ns)
+		      : th->ops->submit(th->engine, &cmd, 1, th->now_ns);
 	if (ret < 0)
 		engine_failed(th, ret);
 	return true;
@@ -235,6 +276,8 @@ static __attribute__((noinline)) void account_one(struct io_thread *th, struct i
 
 void loop_account(struct io_thread *th)
 {
+	if (th->nr_done && th->slots[th->done[0].slot].direction != DIR_SYNC)
+		cell_add(&th->batches->completes.bucket[pow2_bucket(th->nr_done)], 1);
 	for (unsigned i = 0; i < th->nr_done; i++)
 		account_one(th, th->done[i]);
 	th->nr_done = 0;
@@ -327,10 +370,11 @@ hot_inline enum loop_exit loop(struct io_thread *th, const struct variant v)
 			th->nr_done = (unsigned)ret;
 			return LOOP_EDGE;
 		}
-		if (v.one && ret == 0)
+		if (ret == 0)
 			continue;
+		cell_add(&th->batches->completes.bucket[v.one ? 0 : pow2_bucket((unsigned)ret)], 1);
 		account(th, v.one ? 1 : (unsigned)ret, v);
-		if (unlikely(th->error))
+		if (unlikely(th->must_leave))
 			return LOOP_ERROR;
 	}
 }
@@ -387,8 +431,43 @@ bool loop_reap(struct io_thread *th)
 	return ret >= 0;
 }
 
+static void sleep_ns(struct io_thread *th, uint64_t ns)
+{
+	struct timespec pause = clock_timespec(ns);
+	uint64_t now;
+
+	clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
+	now = clock_mono_ns();
+	if (now > th->now_ns) /* a device's own time may be ahead */
+		th->now_ns = now;
+}
+
+void loop_calm_down(struct io_thread *th)
+{
+	uint64_t until;
+
+	th->failures = MAX_FAILURES - 1; /* the next one in a row is one too many again */
+	if (has_succeeded(th))
+		th->pause_ns = 0;
+	th->pause_ns = !th->pause_ns                    ? CALM_MIN_NS
+		       : th->pause_ns > CALM_MAX_NS / 2 ? CALM_MAX_NS
+							: 2 * th->pause_ns;
+	until = th->now_ns + th->pause_ns;
+	while (th->now_ns < until && !has_succeeded(th) && !loop_is_due(th)) {
+		uint64_t left = until - th->now_ns;
+
+		if (!thread_in_flight(th))
+			sleep_ns(th, left < CALM_STEP_NS ? left : CALM_STEP_NS);
+		else if (!loop_reap(th) || loop_is_due(th))
+			return;
+		else
+			loop_account(th);
+	}
+	th->must_leave = th->error;
+}
+
 /* No fast path: at most one at a time, and never in the way of other I/O. */
-int loop_sync(struct io_thread *th)
+int loop_sync(struct io_thread *th, bool data_only)
 {
 	struct io_slot *s = &th->slots[0];
 	int ret;
@@ -399,7 +478,8 @@ int loop_sync(struct io_thread *th)
 	cell_set(&s->offset, 0);
 	slot_describe(s, 0, DIR_SYNC);
 	cell_set(&s->submitted_ns, th->now_ns);
-	ret = th->ops->sync(th->engine, th->now_ns);
+	th->sync_is_data_only = data_only;
+	ret = th->ops->sync(th->engine, data_only, th->now_ns);
 	if (ret < 0)
 		engine_failed(th, ret);
 	return ret;

@@ -184,12 +184,17 @@ static void prepare_member(struct pool *pool, size_t i, const struct io_thread_s
 	cell_set(&t->nr_slots, spec->job->iodepth);
 }
 
-/* More threads than CPUs that this process may use? */
-static bool is_crowded(size_t nr)
+/* More threads than CPUs that they may use? */
+static bool is_crowded(const struct io_thread_spec *specs, size_t nr)
 {
-	cpu_set_t cpus;
+	cpu_set_t own, all;
 
-	return sched_getaffinity(0, sizeof(cpus), &cpus) || nr > (size_t)CPU_COUNT(&cpus);
+	if (sched_getaffinity(0, sizeof(own), &own))
+		return true;
+	CPU_ZERO(&all);
+	for (size_t i = 0; i < nr; i++)
+		CPU_OR(&all, &all, specs[i].cpus ? specs[i].cpus : &own);
+	return nr > (size_t)CPU_COUNT(&all);
 }
 
 static struct error *create_threads(struct pool *pool, const struct io_thread_spec *specs,
@@ -197,7 +202,7 @@ static struct error *create_threads(struct pool *pool, const struct io_thread_sp
 {
 	uint64_t first_slot = 0;
 
-	pool->crowded = is_crowded(nr);
+	pool->crowded = is_crowded(specs, nr);
 	pool->locks_buffers = may_lock_buffers(pool, specs, nr);
 	for (size_t i = 0; i < nr; i++) {
 		struct member *m = &pool->members[i];

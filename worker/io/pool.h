@@ -12,6 +12,8 @@
 #include "common/model/split.h"
 #include "worker/io/stats.h"
 
+#include <sched.h>
+
 /* Everything that one I/O thread needs, resolved; borrowed for the life of the pool. */
 struct io_thread_spec {
 	const char *target; /* name, for messages */
@@ -25,6 +27,7 @@ struct io_thread_spec {
 	uint64_t block_bytes; /* the target's logical block size: alignment of buffers */
 	uint64_t thread; /* number in the fleet: seeds the generator and marks written blocks */
 	uint64_t seed;   /* of the job */
+	const cpu_set_t *cpus; /* where the thread may run (cpus_allowed); NULL: anywhere */
 	unsigned
 		reap_min; /* completions to wait for at once; 0: 1, which keeps the depth fullest */
 };

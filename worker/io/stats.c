@@ -63,6 +63,22 @@ bool stats_block_valid(const struct stats_block *b, size_t bytes)
 	return true;
 }
 
+void stats_note_error(struct thread_stats *t, enum direction dir, int number, uint64_t offset,
+		      uint64_t now_ns)
+{
+	struct errno_cell *cell = t->errnos[dir], *others = cell + STATS_ERRNOS;
+
+	while (cell < others && cell->number && cell->number != (uint64_t)number)
+		cell++;
+	if (!cell->number) {
+		cell_set(&cell->first_offset, dir == DIR_SYNC ? UINT64_MAX : offset);
+		cell_set(&cell->first_ns, now_ns);
+		cell_set(&cell->number, cell == others ? ERRNO_OTHERS : (uint64_t)number);
+	}
+	cell_add(&cell->count, 1);
+	cell_add(&t->dir[dir].counts.errors, 1);
+}
+
 void stats_sum_direction(const struct thread_stats *t, enum direction dir, struct direction_sum *to)
 {
 	const struct direction_cells *from = &t->dir[dir];

@@ -5,10 +5,10 @@
  *
  *     struct stats_block | struct thread_stats [nr_threads] | struct io_slot [all threads' depths]
  *
- * Each cell has one writer. An I/O thread writes its own thread_stats and io_slots with relaxed stores; the
- * supervisor of the I/O process writes start_ns, stop; the control process writes the lease's deadline and
- * reads everything with relaxed loads at any time. After the threads are joined everything may be read
- * plainly. Nothing here is ever locked.
+ * Each cell that is added to has one writer. An I/O thread writes its own thread_stats and io_slots with relaxed
+ * stores; the supervisor of the I/O process writes start_ns; the control process writes the lease's deadline
+ * and reads everything with relaxed loads at any time. `stop` only ever becomes 1, whoever sets it. After the
+ * threads are joined everything may be read plainly. Nothing here is ever locked.
  */
 #ifndef SALVO_IO_STATS_H
 #define SALVO_IO_STATS_H
@@ -27,13 +27,22 @@ enum thread_state {
 	THREAD_FAILED, /* could not be set up; the pool has the error */
 };
 
-enum { STATS_ERRNOS = 8 };
+/* Errnos that are told apart per direction; the rest share one more cell, with the number ERRNO_OTHERS. */
+enum { STATS_ERRNOS = 8, ERRNO_OTHERS = 4096 };
 
-struct errno_cell { /* I/O errors of one errno; errnos beyond STATS_ERRNOS share the last cell */
+struct errno_cell {      /* I/Os of one direction that ended with one errno */
 	uint64_t number; /* errno; 0: unused */
 	uint64_t count;
-	uint64_t first_offset;
-	uint64_t direction;
+	uint64_t first_offset; /* UINT64_MAX: it has none (a sync) */
+	uint64_t first_ns;     /* instant of the first one, thread's clock */
+};
+
+/* How I/Os went to the engine and came back, window and drain. Syncs are not in it. */
+struct batch_cells {
+	struct pow2_counts
+		depths; /* in flight when the I/O's batch had been submitted, once per I/O */
+	struct pow2_counts submits;   /* I/Os per submission */
+	struct pow2_counts completes; /* I/Os per reap that found any */
 };
 
 struct direction_cells {
@@ -64,7 +73,8 @@ struct thread_stats {
 		minf;          /* getrusage(RUSAGE_THREAD) over the window */
 	uint64_t late_wake_ns; /* how long after the instant the thread was awake */
 	uint64_t realtime;     /* 1: woke at real-time priority */
-	struct errno_cell errnos[STATS_ERRNOS];
+	struct errno_cell errnos[DIR_COUNT][STATS_ERRNOS + 1];
+	struct batch_cells batches;
 	struct direction_cells dir[DIR_COUNT];
 };
 static_assert(sizeof(struct thread_stats) % CACHELINE == 0, "threads share no cache line");
@@ -73,8 +83,8 @@ struct stats_block {
 	uint64_t bytes; /* of the whole mapping */
 	uint64_t nr_threads, nr_slots;
 	uint64_t threads_offset, slots_offset;
-	/* Commands. start_ns: supervisor; UINT64_MAX until START came. stop: supervisor, 1 = submit nothing more.
-	 * deadline_ns: control process, the lease's end on this clock; no I/O is submitted at or after it. */
+	/* Commands. start_ns: supervisor; UINT64_MAX until START came. stop: 1 = submit nothing more, set by the
+	 * supervisor, or by a thread whose I/O failed in a job that then stops all. deadline_ns: control process, the lease's end on this clock; no I/O is submitted at or after it. */
 	alignas(CACHELINE) uint64_t start_ns;
 	uint64_t stop;
 	uint64_t deadline_ns;
@@ -96,6 +106,10 @@ static inline struct io_slot *stats_slot(const struct stats_block *b, uint64_t i
 {
 	return (struct io_slot *)((char *)b + b->slots_offset) + i;
 }
+
+/* Owning thread only. An I/O that failed at this instant. */
+void stats_note_error(struct thread_stats *t, enum direction dir, int number, uint64_t offset,
+		      uint64_t now_ns);
 
 /* Adds one thread's reading of one direction. */
 void stats_sum_direction(const struct thread_stats *t, enum direction dir,

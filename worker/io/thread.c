@@ -11,6 +11,7 @@
  */
 #include "worker/io/thread.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -46,6 +47,17 @@ static void fault_in(void *at, size_t bytes)
 		cell_add(&word[i], 0);
 }
 
+static void plan_sync(struct sync_plan *plan, uint64_t every)
+{
+	plan->every = plan->left = every ? every : UINT64_MAX;
+}
+
+/* Writes up to the next of the two. */
+static uint64_t next_sync(const struct io_thread *th)
+{
+	return th->syncs[0].left < th->syncs[1].left ? th->syncs[0].left : th->syncs[1].left;
+}
+
 static void setup_job(struct io_thread *th)
 {
 	const struct job *job = th->spec.job;
@@ -59,7 +71,9 @@ static void setup_job(struct io_thread *th)
 	th->mix_random = seed_mix(seed, UINT64_MAX) | 1;
 	th->mix_reads =
 		job->rwmixread >= 100.0 ? UINT64_MAX : (uint64_t)(job->rwmixread / 100.0 * 0x1p64);
-	th->writes_to_sync = job->fsync && job_writes(job) ? job->fsync : UINT64_MAX;
+	plan_sync(&th->syncs[0], job_writes(job) ? job->fsync : 0);
+	plan_sync(&th->syncs[1], job_writes(job) ? job->fdatasync : 0);
+	th->writes_to_sync = next_sync(th);
 	if (!th->reap_min)
 		th->reap_min = 1;
 }
@@ -70,6 +84,7 @@ static void setup_slots(struct io_thread *th)
 
 	th->nr_free = th->depth;
 	for (unsigned i = 0; i < th->depth; i++) {
+		th->cmds[i].bytes = th->io_bytes;
 		th->free_slots[i] = th->depth - 1 - i;
 		slot_describe(&th->slots[i], th->io_bytes, dir);
 	}
@@ -83,12 +98,24 @@ static bool allocate(struct io_thread *th)
 	th->free_slots = calloc(th->depth, sizeof(*th->free_slots));
 	th->cmds = calloc(th->depth, sizeof(*th->cmds));
 	th->done = calloc(th->depth, sizeof(*th->done));
-	th->scratch = calloc(DIR_COUNT, sizeof(*th->scratch));
+	th->scratch = calloc(1, sizeof(*th->scratch));
 	th->engine = aligned_alloc(CACHELINE, state_bytes);
 	if (th->engine)
 		memset(th->engine, 0, state_bytes);
 	return th->after_submit && th->free_slots && th->cmds && th->done && th->scratch &&
 	       th->engine;
+}
+
+/* Before memory is faulted in, which then lies near those CPUs. */
+static struct error *bind_to_cpus(const struct io_thread_spec *spec)
+{
+	if (!spec->cpus || sched_setaffinity(0, sizeof(*spec->cpus), spec->cpus) == 0)
+		return NULL;
+	return error_new(ERR_REFUSED,
+			 "the thread cannot be bound to the CPUs of cpus_allowed (%s): %s; name "
+			 "CPUs that the worker may use",
+			 spec->job->cpus_allowed ? spec->job->cpus_allowed : "?",
+			 strerrordesc_np(errno));
 }
 
 struct error *thread_setup(struct io_thread *th)
@@ -97,9 +124,12 @@ struct error *thread_setup(struct io_thread *th)
 	struct error *err;
 
 	prctl(PR_SET_TIMERSLACK, 1);
+	err = bind_to_cpus(&th->spec);
+	if (err)
+		return err;
 	th->depth = thread_depth(&th->spec);
 	th->ops = engine_of(th->spec.job->engine, th->spec.simulated);
-	th->submit = th->ops->submit;
+	th->submit = th->ops->submit_fixed ? th->ops->submit_fixed : th->ops->submit;
 	th->reap = th->ops->reap;
 	if (th->depth < th->spec.job->iodepth)
 		error_append(&th->warnings,
@@ -113,7 +143,7 @@ struct error *thread_setup(struct io_thread *th)
 	setup_job(th);
 	setup_slots(th);
 	fault_in(th->stats->dir, sizeof(th->stats->dir));
-	fault_in(th->scratch, DIR_COUNT * sizeof(*th->scratch));
+	fault_in(th->scratch, sizeof(*th->scratch));
 	err = buffers_init(&th->buffers, &buffers);
 	if (err)
 		return err;
@@ -123,6 +153,7 @@ struct error *thread_setup(struct io_thread *th)
 		.depth = th->depth,
 		.io_bytes = th->io_bytes,
 		.buffers = &th->buffers,
+		.cpus = th->spec.cpus,
 		.locks_buffers = th->locks_buffers,
 		.latency_ns = th->spec.latency_ns,
 		.warnings = &th->warnings,
@@ -149,8 +180,9 @@ void thread_fini(struct io_thread *th)
 static void enter_segment(struct io_thread *th, enum segment segment)
 {
 	th->segment = segment;
+	th->batches = segment == SEGMENT_RAMP ? &th->scratch->batches : &th->stats->batches;
 	for (int dir = 0; dir < DIR_COUNT; dir++) {
-		struct direction_cells *d = &th->stats->dir[dir], *ramp = &th->scratch[dir];
+		struct direction_cells *d = &th->stats->dir[dir], *ramp = &th->scratch->dir[dir];
 		struct counts *c = &d->counts;
 
 		switch (segment) {
@@ -249,32 +281,51 @@ static void drain(struct io_thread *th)
 	}
 }
 
-/* One fsync, with nothing else in flight. */
-static void sync_now(struct io_thread *th)
+/* One fsync or fdatasync, with nothing else in flight. */
+static void sync_now(struct io_thread *th, bool data_only)
 {
 	struct io_slot *s = &th->slots[0];
 	uint32_t bytes = s->bytes, direction = s->direction;
 
-	if (loop_sync(th) == 0)
+	if (loop_sync(th, data_only) == 0)
 		drain(th);
 	if (thread_in_flight(th))
 		return;
 	slot_describe(s, bytes, direction);
 }
 
+/* All writes up to the next sync are done. With both due at once, the other follows when the thread comes here
+ * again; until then none is left to write. */
+static void sync_due(struct io_thread *th)
+{
+	unsigned due = th->syncs[0].left <= th->syncs[1].left ? 0 : 1;
+	uint64_t written = th->syncs[due].left;
+
+	for (unsigned i = 0; i < array_size(th->syncs); i++)
+		if (th->syncs[i].left != UINT64_MAX)
+			th->syncs[i].left -= written;
+	sync_now(th, due);
+	th->syncs[due].left = th->syncs[due].every;
+	th->writes_to_sync = next_sync(th);
+}
+
 /* Submits and reaps until the segment in which it begins, and those after it, allow no more. */
 static void run_segments(struct io_thread *th)
 {
-	const struct job *job = th->spec.job;
-
 	while (cross_edges(th)) {
 		loop_account(th);
-		if (th->loop->run(th) != LOOP_IDLE)
-			continue;
-		if (th->writes_to_sync) /* the budget is used up */
-			return;
-		sync_now(th);
-		th->writes_to_sync = job->fsync;
+		switch (th->loop->run(th)) {
+		case LOOP_EDGE:
+			break;
+		case LOOP_ERROR:
+			if (!th->error)
+				loop_calm_down(th);
+			break;
+		case LOOP_IDLE:
+			if (th->writes_to_sync) /* the budget is used up */
+				return;
+			sync_due(th);
+		}
 	}
 	loop_account(th);
 }
@@ -331,7 +382,7 @@ static void end_sync(struct io_thread *th)
 		return;
 	enter_segment(th, SEGMENT_WINDOW);
 	th->window_end_ns = UINT64_MAX; /* it counts in full, however late it ends */
-	sync_now(th);
+	sync_now(th, false);
 	end_window(th, th->now_ns);
 }
 

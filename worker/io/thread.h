@@ -17,7 +17,7 @@
 enum loop_exit {
 	LOOP_EDGE, /* the clock reached edge_ns or the lease's end, or stop is set; a reap is unaccounted */
 	LOOP_IDLE, /* nothing in flight and nothing to submit: the budget is used up, or fsync is due */
-	LOOP_ERROR, /* an I/O ended with an error, or the engine with -errno */
+	LOOP_ERROR, /* an I/O's error or the engine's -errno ends the thread, or too many I/Os fail in a row */
 };
 
 /* Where a segment counts. */
@@ -27,6 +27,17 @@ struct account {
 };
 
 enum segment { SEGMENT_RAMP, SEGMENT_WINDOW, SEGMENT_DRAIN };
+
+/* Writes that a job syncs after, and how many of them are still to come. */
+struct sync_plan {
+	uint64_t every, left; /* UINT64_MAX: never */
+};
+
+/* Where the ramp counts what is not kept. */
+struct scratch {
+	struct direction_cells dir[DIR_COUNT];
+	struct batch_cells batches;
+};
 
 struct io_thread {
 	/* Read and written per I/O. */
@@ -53,22 +64,29 @@ struct io_thread {
 	int (*submit)(void *, const struct io_cmd *, unsigned,
 		      uint64_t); /* those of ops, one load nearer */
 	int (*reap)(void *, struct io_done *, unsigned, uint64_t *);
-	uint64_t writes_to_sync; /* writes until fsync is due */
+	uint64_t writes_to_sync;     /* writes until fsync or fdatasync is due */
+	struct batch_cells *batches; /* where the segment counts them */
 	const struct loop_ops *loop;
 	struct offsets offsets;
 	struct account account[DIR_COUNT];
 	struct thread_stats *stats;
-	const struct stats_block *block;
-	int error; /* -errno that ends the thread: of an I/O or of the engine */
+	struct stats_block *block; /* only `stop` is written */
+	int error;                 /* -errno that ends the thread: of an I/O or of the engine */
+	bool must_leave; /* the hot loop: an error ends the thread, or many are to slow it down */
 	bool engine_broken;
 	unsigned retries; /* EAGAIN and EINTR since the last success */
 
 	/* Cold. */
 	enum segment segment;
-	bool stopped; /* before its time: stop, the lease's end, an error */
+	bool stopped;           /* before its time: stop, the lease's end, an error */
+	bool sync_is_data_only; /* the last one started was an fdatasync */
 	uint64_t window_end_ns;
+	struct sync_plan syncs[2]; /* fsync, fdatasync */
+	unsigned failures;         /* in a row, without a success between them */
+	uint64_t successes;        /* when the last I/O failed */
+	uint64_t pause_ns;         /* the last one after failures; 0: none since a success */
 	struct rusage usage_begin;
-	struct direction_cells *scratch; /* where the ramp's distributions go; one per direction */
+	struct scratch *scratch;
 	struct io_thread_spec spec;
 	struct engine_env env;
 	struct gate *gate;
@@ -96,10 +114,13 @@ struct loop_ops {
 };
 const struct loop_ops *loop_choose(const struct job *job, const struct engine_ops *engine,
 				   unsigned depth);
-/* Starts an fsync on slot 0; only when nothing is in flight. 0, or -errno when the engine broke. */
-int loop_sync(struct io_thread *th);
+/* Starts an fsync or fdatasync on slot 0; only when nothing is in flight. 0, or -errno when the engine broke. */
+int loop_sync(struct io_thread *th, bool data_only);
 /* Reaps at least one completion (or none within the engine's wait) into done[]; false: the engine broke. */
 bool loop_reap(struct io_thread *th);
+/* Waits, longer each time, while I/Os do nothing but fail; goes on accounting what completes meanwhile. Comes
+ * back early when loop_is_due, with the last reap unaccounted. */
+void loop_calm_down(struct io_thread *th);
 /* Accounts done[0..nr_done) to the current segment; any direction, any segment. */
 void loop_account(struct io_thread *th);
 /* Nothing more may be submitted, whatever the time of the job: error, the lease's end, stop. */

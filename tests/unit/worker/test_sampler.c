@@ -58,11 +58,9 @@ static void rows_free(struct member_row *rows, size_t nr)
 
 static void done_free(struct msg_done *d)
 {
-	rows_free(d->rows, d->nr_rows);
-	for (size_t i = 0; i < d->nr_members; i++)
-		free(d->members[i].first_error);
-	free(d->members);
-	free(d->stuck);
+	struct message m = { .type = MSG_DONE, .done = *d };
+
+	message_fini(&m);
 }
 
 Test(sampler, sample_is_what_came_since_the_last_one)

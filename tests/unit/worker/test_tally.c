@@ -22,9 +22,9 @@ static void setup(void)
 
 static void teardown(void)
 {
-	for (size_t i = 0; i < nr_done; i++)
-		free(done[i].first_error);
-	free(done);
+	struct message m = { .type = MSG_DONE, .done = { .members = done, .nr_members = nr_done } };
+
+	message_fini(&m);
 	free(b);
 }
 
@@ -104,11 +104,49 @@ Test(tally, figures_of_threads_add_up_and_the_largest_depth_counts)
 
 Test(tally, errors_are_named_once_per_kind_with_their_number)
 {
-	stats_thread(b, 0)->errnos[0] = (struct errno_cell) { EIO, 2, 4096, DIR_READ };
-	stats_thread(b, 0)->errnos[1] = (struct errno_cell) { ENOSPC, 1, 0, DIR_WRITE };
-	stats_thread(b, 1)->errnos[0] = (struct errno_cell) { EIO, 3, 8192, DIR_READ };
-	stats_thread(b, 1)->errnos[1] = (struct errno_cell) { EIO, 1, 8192, DIR_COUNT };
-	cr_assert_str_eq(add_up(START + 30)->first_error,
-			 "read: Input/output error at offset 4096 (5 of them); "
-			 "write: No space left on device at offset 0 (1 of them)");
+	struct errno_cell(*first)[STATS_ERRNOS + 1] = stats_thread(b, 0)->errnos;
+	struct errno_cell(*second)[STATS_ERRNOS + 1] = stats_thread(b, 1)->errnos;
+	const struct member_done *m;
+
+	first[DIR_READ][0] = (struct errno_cell) { EIO, 2, 4096, START + 20 };
+	first[DIR_WRITE][0] = (struct errno_cell) { ENOSPC, 1, 0, START + 7 };
+	second[DIR_READ][0] = (struct errno_cell) { EIO, 3, 8192, START + 10 };
+	second[DIR_SYNC][0] = (struct errno_cell) { EIO, 1, UINT64_MAX, START + 11 };
+	second[DIR_WRITE][STATS_ERRNOS] = (struct errno_cell) { ERRNO_OTHERS, 4, 512, START + 12 };
+	m = add_up(START + 30);
+	cr_assert_eq(m->nr_errors, 4);
+	cr_assert_eq(m->errors[0].direction, DIR_READ);
+	cr_assert_eq(m->errors[0].number, EIO);
+	cr_assert_str_eq(m->errors[0].name, "EIO");
+	cr_assert_eq(m->errors[0].count, 5);
+	cr_assert_eq(m->errors[0].first_ns, 10, "of the earlier thread");
+	cr_assert_eq(m->errors[0].first_offset, 8192);
+	cr_assert_eq(m->errors[1].direction, DIR_WRITE);
+	cr_assert_eq(m->errors[1].first_offset, 0);
+	cr_assert_str_eq(m->errors[2].name, "others");
+	cr_assert_eq(m->errors[3].direction, DIR_SYNC);
+	cr_assert_eq(m->errors[3].first_offset, UINT64_MAX);
+	cr_assert_str_eq(m->first_error, "read: Input/output error at offset 8192 (5 of them); "
+					 "write: No space left on device at offset 0 (1 of them); "
+					 "write: other errors at offset 512 (4 of them); "
+					 "sync: Input/output error (1 of them)");
+}
+
+Test(tally, distributions_are_added_up_and_empty_buckets_left_out)
+{
+	const struct member_done *m;
+
+	stats_thread(b, 0)->batches.depths.bucket[5] = 40;
+	stats_thread(b, 1)->batches.depths.bucket[5] = 2;
+	stats_thread(b, 1)->batches.depths.bucket[0] = 1;
+	stats_thread(b, 1)->batches.completes.bucket[12] = 7;
+	m = add_up(START + 30);
+	cr_assert_eq(m->nr_depths, 2);
+	cr_assert_eq(m->depths[0].from, 1);
+	cr_assert_eq(m->depths[0].count, 1);
+	cr_assert_eq(m->depths[1].from, 32);
+	cr_assert_eq(m->depths[1].count, 42);
+	cr_assert_eq(m->nr_submits, 0);
+	cr_assert_eq(m->nr_completes, 1);
+	cr_assert_eq(m->completes[0].from, 4096);
 }

@@ -48,6 +48,7 @@ void rig_use_file(struct rig *rig, uint64_t bytes)
 {
 	char path[] = "rig-XXXXXX";
 
+	closep(&rig->fd);
 	rig->fd = mkstemp(path);
 	cr_assert(rig->fd >= 0, "a scratch file: %s", strerror(errno));
 	unlink(path);

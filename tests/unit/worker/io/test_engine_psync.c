@@ -43,9 +43,9 @@ static void teardown(void)
 
 TestSuite(engine_psync, .init = setup, .fini = teardown);
 
-static int32_t run(uint32_t command, uint64_t offset)
+static int32_t run_bytes(uint32_t command, uint64_t offset, uint32_t bytes)
 {
-	struct io_cmd cmd = { .offset = offset, .command = command };
+	struct io_cmd cmd = { .offset = offset, .command = command, .bytes = bytes };
 	struct io_done done;
 	uint64_t before = clock_mono_ns(), now;
 
@@ -54,6 +54,11 @@ static int32_t run(uint32_t command, uint64_t offset)
 	cr_assert_eq(done.slot, 0);
 	cr_assert_geq(now, before);
 	return done.result;
+}
+
+static int32_t run(uint32_t command, uint64_t offset)
+{
+	return run_bytes(command, offset, BYTES);
 }
 
 Test(engine_psync, reads_what_it_wrote)
@@ -71,13 +76,23 @@ Test(engine_psync, end_of_file_and_errors_are_results)
 	env.fd = dup(1);
 }
 
+Test(engine_psync, moves_as_many_bytes_as_the_command_says)
+{
+	cr_assert_eq(run_bytes(1, 0, 512), 512);
+	cr_assert_eq(lseek(env.fd, 0, SEEK_END), 512);
+	cr_assert_eq(run_bytes(0, 0, 256), 256);
+}
+
 Test(engine_psync, sync_is_a_completion)
 {
-	struct io_done done = { .result = -1 };
+	struct io_done done;
 	uint64_t now;
 
-	cr_assert_eq(engine_psync.sync(state, clock_mono_ns()), 0);
-	cr_assert_eq(engine_psync.reap(state, &done, 1, &now), 1);
-	cr_assert_eq(done.result, 0);
+	for (int data_only = 0; data_only < 2; data_only++) {
+		done.result = -1;
+		cr_assert_eq(engine_psync.sync(state, data_only, clock_mono_ns()), 0);
+		cr_assert_eq(engine_psync.reap(state, &done, 1, &now), 1);
+		cr_assert_eq(done.result, 0);
+	}
 	cr_assert_eq(engine_psync.reap(state, &done, 1, &now), 0);
 }

@@ -26,7 +26,7 @@ TestSuite(engine_simulated, .init = setup, .fini = teardown, .timeout = 20);
 
 static void submit(uint32_t slot, uint64_t now_ns)
 {
-	struct io_cmd cmd = { .command = 2 * slot + slot % 2 };
+	struct io_cmd cmd = { .command = io_command(slot, slot % 2), .bytes = 512 };
 
 	cr_assert_eq(engine_simulated.submit(state, &cmd, 1, now_ns), 0);
 }
@@ -90,8 +90,24 @@ Test(engine_simulated, sync_takes_as_long_as_an_io)
 	struct io_done done[DEPTH];
 	uint64_t start = clock_mono_ns(), now = 0;
 
-	cr_assert_eq(engine_simulated.sync(state, start), 0);
+	cr_assert_eq(engine_simulated.sync(state, false, start), 0);
 	cr_assert_eq(engine_simulated.reap(state, done, 1, &now), 1);
 	cr_assert_eq(done[0].result, 0);
 	cr_assert_eq(now, start + LATENCY);
+}
+
+Test(engine_simulated, waits_no_longer_than_until)
+{
+	struct io_done done[DEPTH];
+	uint64_t start = clock_mono_ns(), now = 0;
+
+	submit(0, start);
+	cr_assert_eq(engine_simulated.reap_until(state, done, start + LATENCY / 2, &now), 0);
+	cr_assert_eq(now, start + LATENCY / 2);
+	cr_assert_geq(clock_mono_ns(), now);
+	cr_assert_eq(engine_simulated.reap_until(state, done, start + LATENCY, &now), 1);
+	cr_assert_eq(now, start + LATENCY);
+	/* With nothing in flight it is a pause. */
+	cr_assert_eq(engine_simulated.reap_until(state, done, start + 2 * LATENCY, &now), 0);
+	cr_assert_eq(now, start + 2 * LATENCY);
 }

@@ -164,9 +164,9 @@ Test(engine_uring, errors_of_all_in_flight_are_counted_and_end_the_thread)
 	t = stats_thread(rig.stats, 0);
 	cr_assert_eq(c.ios, 0);
 	cr_assert_eq(c.errors, 8);
-	cr_assert_eq(t->errnos[0].number, ENODATA);
-	cr_assert_eq(t->errnos[0].count, 8);
-	cr_assert_geq(t->errnos[0].first_offset, 1 << 30);
+	cr_assert_eq(t->errnos[DIR_READ][0].number, ENODATA);
+	cr_assert_eq(t->errnos[DIR_READ][0].count, 8);
+	cr_assert_geq(t->errnos[DIR_READ][0].first_offset, 1 << 30);
 	cr_assert_eq(c.drain_ios, 0);
 }
 

@@ -321,10 +321,9 @@ Test(thread, end_of_file_is_an_error_that_stops_the_thread)
 	c = rig_counts(&rig, DIR_READ);
 	cr_assert_eq(c.ios, 16);
 	cr_assert_eq(c.errors, 1);
-	cr_assert_eq(thread()->errnos[0].number, ENODATA);
-	cr_assert_eq(thread()->errnos[0].count, 1);
-	cr_assert_eq(thread()->errnos[0].first_offset, 64 << 10);
-	cr_assert_eq(thread()->errnos[0].direction, DIR_READ);
+	cr_assert_eq(thread()->errnos[DIR_READ][0].number, ENODATA);
+	cr_assert_eq(thread()->errnos[DIR_READ][0].count, 1);
+	cr_assert_eq(thread()->errnos[DIR_READ][0].first_offset, 64 << 10);
 	no_slot_is_taken();
 }
 
@@ -358,4 +357,94 @@ Test(thread, cpu_time_is_that_of_the_window)
 	cr_assert_gt(t->cpu_usr_ns + t->cpu_sys_ns, 0);
 	/* The clock of CPU time advances in ticks. */
 	cr_assert_leq(t->cpu_usr_ns + t->cpu_sys_ns, 120 * NS_PER_MS);
+}
+
+Test(thread, fdatasync_and_fsync_each_keep_their_own_count)
+{
+	struct direction_sum sync;
+
+	rig_use_file(&rig, 1 << 20);
+	rig.job.engine = ENGINE_PSYNC;
+	rig.job.rw = RW_WRITE;
+	rig.job.io_size = 100 * 4096;
+	rig.job.fdatasync = 1;
+	cr_assert(rig_run(&rig));
+	cr_assert_eq(rig_counts(&rig, DIR_WRITE).ios, 100);
+	cr_assert_eq(rig_counts(&rig, DIR_SYNC).ios, 100);
+	rig_fini(&rig);
+
+	rig_use_file(&rig, 1 << 20);
+	rig.job.fdatasync = 4;
+	rig.job.fsync = 10;
+	cr_assert(rig_run(&rig));
+	sync = rig_sum(&rig, DIR_SYNC);
+	cr_assert_eq(rig_counts(&rig, DIR_WRITE).ios, 100);
+	cr_assert_eq(sync.counts.ios, 100 / 4 + 100 / 10);
+	cr_assert_eq(sync.lat.count, sync.counts.ios);
+	direction_sum_fini(&sync);
+}
+
+Test(thread, batches_are_counted_by_powers_of_two)
+{
+	const struct batch_cells *b;
+
+	rig.job.iodepth = 3;
+	rig.job.io_size = 90 * 4096;
+	cr_assert(rig_run(&rig));
+	b = &thread()->batches;
+	/* The first I/O goes alone, then two more, then three at a time. */
+	cr_assert_eq(b->depths.bucket[0], 1);
+	cr_assert_eq(b->depths.bucket[1], 89);
+	cr_assert_eq(b->submits.bucket[0], 1);
+	cr_assert_eq(b->submits.bucket[1], 30);
+	cr_assert_eq(b->completes.bucket[0], 0);
+	cr_assert_eq(b->completes.bucket[1], 30);
+}
+
+Test(thread, batches_of_the_ramp_are_not_kept)
+{
+	const struct batch_cells *b;
+	struct counts c;
+
+	rig.job.iodepth = 4;
+	rig.job.time_based = true;
+	rig.job.ramp_time_ns = 20 * NS_PER_MS;
+	rig.job.runtime_ns = 20 * NS_PER_MS;
+	cr_assert(rig_run(&rig));
+	b = &thread()->batches;
+	c = rig_counts(&rig, DIR_READ);
+	cr_assert_gt(c.ramp_ios, 0);
+	cr_assert_eq(b->completes.bucket[2], (c.ios + c.drain_ios) / 4);
+	/* Those in flight at the window's begin were submitted before it. */
+	cr_assert_eq(b->depths.bucket[2], c.ios + c.drain_ios - 4);
+	cr_assert_eq(b->submits.bucket[2], (c.ios + c.drain_ios) / 4 - 1);
+}
+
+Test(thread, depth_one_has_batches_of_one)
+{
+	rig.job.fsync = 10;
+	rig.job.rw = RW_WRITE;
+	cr_assert(rig_run(&rig));
+	cr_assert_eq(thread()->batches.depths.bucket[0], 256);
+	cr_assert_eq(thread()->batches.submits.bucket[0], 256);
+	cr_assert_eq(thread()->batches.completes.bucket[0], 256);
+}
+
+Test(thread, runs_on_the_cpus_that_it_is_given)
+{
+	_cleanup_(error_destroy) struct error *err = NULL;
+	cpu_set_t cpus, absent;
+
+	CPU_ZERO(&cpus);
+	CPU_SET(0, &cpus);
+	CPU_ZERO(&absent);
+	CPU_SET(CPU_SETSIZE - 1, &absent);
+	rig.specs[0].cpus = &absent;
+	err = rig_new(&rig);
+	cr_assert_not_null(err);
+	cr_assert_not_null(strstr(error_message(err), "cpus_allowed"));
+	rig_fini(&rig);
+	rig.specs[0].cpus = &cpus;
+	cr_assert(rig_run(&rig));
+	cr_assert_eq(rig_counts(&rig, DIR_READ).ios, 256);
 }
