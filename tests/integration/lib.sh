@@ -306,6 +306,26 @@ fleet_make() {
 	done
 }
 
+# local_workers N [GLOB...]: N workers on the loopback, without keys, that may read and write the globs. Sets
+# LOCAL[1..N], their addresses, and LOCAL_HOSTS, a list of them for a scenario; runs need --insecure.
+declare -a LOCAL=()
+local_workers() {
+	local n=$1 i port
+	shift
+	LOCAL_HOSTS=''
+	for ((i = 1; i <= n; i++)); do
+		port=$((20000 + ($$ * 8 + i) % 12000)) # below those that the kernel gives away
+		LOCAL[i]=127.0.0.1:$port
+		LOCAL_HOSTS+="${LOCAL_HOSTS:+, }\"${LOCAL[i]}\""
+		worker_config "local$i" "tcp://${LOCAL[i]}" "$@"
+		echo "insecure: true" >>"$T/local$i/worker.yaml"
+		worker_start "local$i"
+	done
+	for ((i = 1; i <= n; i++)); do
+		wait_for 10 listening "${WORKER_PID[local$i]}" "${LOCAL[i]#*:}" || fail "worker $i does not listen"
+	done
+}
+
 # --- runs ------------------------------------------------------------------------------------------
 
 # salvo_run SECONDS ARGS...: `salvo ARGS` in the coordinator's namespace with a limit; sets RC.
