@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "coordinator/archive/result_json.h"
 
+#include "coordinator/archive/result_fields.h"
+
 #include <errno.h>
 #include <jansson.h>
 #include <math.h>
@@ -36,6 +38,61 @@ static void set_real(json_t *to, const char *key, double value)
 {
 	if (isfinite(value))
 		json_object_set_new(to, key, json_real(value));
+}
+
+/* The name of a value; NULL: it has none. */
+static const char *name_of(const struct json_field *f, int value)
+{
+	return value >= 0 && (unsigned)value < f->nr_names ? f->names[value] : NULL;
+}
+
+static void set_field(json_t *to, const struct json_field *f, const void *obj)
+{
+	const void *at = (const char *)obj + f->offset;
+	uint64_t n;
+
+	switch (f->kind) {
+	case JSON_KIND_TEXT:
+		set_text(to, f->name, *(char *const *)at);
+		return;
+	case JSON_KIND_COUNT:
+		n = *(const uint64_t *)at;
+		if (!((f->flags & JSON_FIELD_SKIP_ZERO) && n == 0) &&
+		    !((f->flags & JSON_FIELD_SKIP_MAX) && n == UINT64_MAX))
+			set_count(to, f->name, n);
+		return;
+	case JSON_KIND_SIGNED:
+		json_object_set_new(to, f->name, json_integer(*(const int64_t *)at));
+		return;
+	case JSON_KIND_REAL:
+		set_real(to, f->name, *(const double *)at);
+		return;
+	case JSON_KIND_FLAG:
+		if (*(const bool *)at)
+			json_object_set_new(to, f->name, json_true());
+		return;
+	case JSON_KIND_STATUS:
+		if (*(const int *)at >= 0)
+			json_object_set_new(to, f->name, json_integer(*(const int *)at));
+		return;
+	case JSON_KIND_NAME:
+		set_text(to, f->name, name_of(f, *(const int *)at));
+		return;
+	}
+}
+
+static void set_fields(json_t *to, const struct json_field *fields, const void *obj)
+{
+	for (const struct json_field *f = fields; f->name; f++)
+		set_field(to, f, obj);
+}
+
+static json_t *fields_json(const struct json_field *fields, const void *obj)
+{
+	json_t *map = json_object();
+
+	set_fields(map, fields, obj);
+	return map;
 }
 
 /* A map of texts. Of a key that stands there twice the last value counts, so that no key is written twice. */
@@ -94,6 +151,7 @@ static void set_hist(json_t *to, const char *key, const struct hist *h)
 	set_count(map, "n", h->count);
 	set_count(map, "min", h->min);
 	set_count(map, "max", h->max);
+	set_count(map, "sum", h->sum);
 	set_real(map, "mean", hist_mean(h));
 	set_real(map, "stddev", hist_stddev(h));
 	for (size_t i = 0; i < array_size(percentiles); i++)
@@ -105,101 +163,81 @@ static void set_hist(json_t *to, const char *key, const struct hist *h)
 
 static void set_samples(json_t *to, const char *key, const struct sample_stats *s)
 {
-	json_t *map;
+	if (s->n)
+		json_object_set_new(to, key, fields_json(samples_json_fields, s));
+}
 
-	if (!s->n)
-		return;
-	map = json_object();
-	set_count(map, "n", s->n);
-	set_real(map, "min", s->min);
-	set_real(map, "max", s->max);
-	set_real(map, "mean", s->mean);
-	set_real(map, "stddev", s->stddev);
-	set_count(map, "interval_ns", s->interval_ns);
-	json_object_set_new(to, key, map);
+/* [from, count] of each bucket with something in it. */
+static json_t *pow2_json(const struct pow2_counts *counts)
+{
+	json_t *list = json_array();
+
+	for (unsigned i = 0; i < POW2_BUCKETS; i++) {
+		json_t *bucket;
+
+		if (!counts->bucket[i])
+			continue;
+		bucket = json_array();
+		json_array_append_new(bucket, integer(1ull << i));
+		json_array_append_new(bucket, integer(counts->bucket[i]));
+		json_array_append_new(list, bucket);
+	}
+	return list;
 }
 
 /* --- groups ----------------------------------------------------------------------------------------- */
 
-static json_t *common_json(const struct result_direction *d)
-{
-	json_t *map;
-
-	if (!d->has_common)
-		return json_null();
-	map = json_object();
-	set_count(map, "start_ns", d->common_start_ns);
-	set_count(map, "end_ns", d->common_end_ns);
-	set_real(map, "iops", d->common_iops);
-	set_real(map, "bw_bytes", d->common_bw_bytes);
-	return map;
-}
-
-static json_t *drain_json(const struct counts *c)
-{
-	json_t *map = json_object();
-
-	set_count(map, "ios", c->drain_ios);
-	set_count(map, "bytes", c->drain_bytes);
-	if (c->drain_ios)
-		set_count(map, "lat_max_ns", c->drain_lat_max_ns);
-	return map;
-}
-
 static json_t *direction_json(const struct result_direction *d)
 {
 	const struct counts *c = &d->sum.counts;
-	json_t *map = json_object(), *ramp = json_object(), *unfinished = json_object();
+	json_t *map = fields_json(counts_json_fields, c);
 
-	set_count(map, "ios", c->ios);
-	set_count(map, "bytes", c->bytes);
-	set_real(map, "iops", d->iops);
-	set_real(map, "bw_bytes", d->bw_bytes);
-	set_count(map, "errors", c->errors);
-	set_count(map, "short_ios", c->short_ios);
-	set_count(map, "runtime_ns", d->runtime_ns);
+	set_fields(map, rates_json_fields, d);
 	set_hist(map, "lat_ns", &d->sum.lat);
 	set_hist(map, "clat_ns", &d->sum.clat);
 	set_hist(map, "slat_ns", &d->sum.slat);
-	json_object_set_new(map, "common", common_json(d));
-	set_count(ramp, "ios", c->ramp_ios);
-	set_count(ramp, "bytes", c->ramp_bytes);
-	json_object_set_new(map, "ramp", ramp);
-	json_object_set_new(map, "drain", drain_json(c));
-	set_count(unfinished, "ios", c->unfinished_ios);
-	if (c->unfinished_ios)
-		set_count(unfinished, "age_ns", c->unfinished_age_ns);
-	json_object_set_new(map, "unfinished", unfinished);
+	json_object_set_new(map, "common",
+			    d->has_common ? fields_json(common_json_fields, d) : json_null());
+	json_object_set_new(map, "ramp", fields_json(ramp_json_fields, c));
+	json_object_set_new(map, "drain", fields_json(drain_json_fields, c));
+	json_object_set_new(map, "unfinished", fields_json(unfinished_json_fields, c));
 	set_samples(map, "iops_samples", &d->iops_samples);
 	set_samples(map, "bw_samples", &d->bw_samples);
 	return map;
 }
 
-static json_t *cpu_json(const struct result_group *g)
+static json_t *error_json(const struct result_error *e)
 {
-	json_t *map = json_object();
+	json_t *map = fields_json(error_json_fields, e);
 
-	set_real(map, "usr", g->cpu_usr);
-	set_real(map, "sys", g->cpu_sys);
-	set_count(map, "ctx", g->ctx);
-	set_count(map, "majf", g->majf);
-	set_count(map, "minf", g->minf);
+	json_object_set_new(map, "first", fields_json(first_json_fields, e));
 	return map;
+}
+
+static void set_errors(json_t *to, const struct result_group *g)
+{
+	json_t *list;
+
+	if (!g->nr_errors)
+		return;
+	list = json_array();
+	for (size_t i = 0; i < g->nr_errors; i++)
+		json_array_append_new(list, error_json(&g->errors[i]));
+	json_object_set_new(to, "errors_by", list);
 }
 
 static json_t *group_json(const struct result_group *g)
 {
-	json_t *map = json_object();
+	json_t *map = fields_json(group_json_fields, g);
 
-	set_text(map, "name", g->name);
-	set_count(map, "threads", g->threads);
-	set_count(map, "buffered_threads", g->buffered_threads);
-	set_count(map, "runtime_ns", g->runtime_ns);
 	if (g->has_cpu)
-		json_object_set_new(map, "cpu", cpu_json(g));
-	set_count(map, "depth", g->depth);
-	if (g->effective_depth)
-		set_count(map, "effective_depth", g->effective_depth);
+		json_object_set_new(map, "cpu", fields_json(cpu_json_fields, g));
+	if (g->has_depths) {
+		json_object_set_new(map, "depths", pow2_json(&g->depths));
+		json_object_set_new(map, "submits", pow2_json(&g->submits));
+		json_object_set_new(map, "completes", pow2_json(&g->completes));
+	}
+	set_errors(map, g);
 	set_text(map, "first_error", g->first_error);
 	for (unsigned dir = 0; dir < DIR_COUNT; dir++)
 		if (g->dir[dir].used)
@@ -212,44 +250,35 @@ static json_t *group_json(const struct result_group *g)
 
 /* --- steps and run ---------------------------------------------------------------------------------- */
 
-static json_t *start_json(const struct result_step *s)
+/* A simulated target has no counters. */
+static bool has_counters(const struct result_device *d)
 {
-	json_t *map = json_object();
-
-	set_count(map, "spread_ns", s->start_spread_ns);
-	set_count(map, "error_ns", s->start_error_ns);
-	set_text(map, "last_host", s->start_last_host);
-	return map;
+	return d->disk || d->elapsed_ns || d->read_ios || d->write_ios;
 }
 
 static json_t *device_json(const struct result_device *d)
 {
-	json_t *map = json_object();
+	json_t *map = fields_json(device_json_fields, d);
 
-	set_text(map, "host", d->host);
-	set_text(map, "target", d->target);
-	set_text(map, "path", d->path);
-	set_text(map, "identity", d->identity);
-	set_text(map, "transport", d->transport);
-	set_count(map, "read_ios", d->read_ios);
-	set_count(map, "write_ios", d->write_ios);
-	set_count(map, "read_bytes", d->read_bytes);
-	set_count(map, "write_bytes", d->write_bytes);
-	set_real(map, "util", d->util);
+	if (has_counters(d))
+		set_fields(map, counters_json_fields, d);
+	if (d->has_foreign)
+		set_fields(map, foreign_json_fields, d);
+	if (d->has_cached)
+		set_fields(map, cached_json_fields, d);
 	return map;
 }
 
 static json_t *stuck_json(const struct result_stuck *s)
 {
-	json_t *map = json_object();
+	return fields_json(stuck_json_fields, s);
+}
 
-	set_text(map, "host", s->host);
-	set_text(map, "target", s->target);
-	if (s->direction >= 0 && s->direction < DIR_COUNT)
-		set_text(map, "direction", direction_names[s->direction]);
-	set_count(map, "offset", s->offset);
-	set_count(map, "bytes", s->bytes);
-	set_count(map, "age_ns", s->age_ns);
+static json_t *job_json(const struct result_job *j)
+{
+	json_t *map = fields_json(job_json_fields, j);
+
+	json_object_set_new(map, "options", pairs_json(j->options, j->nr_options));
 	return map;
 }
 
@@ -259,76 +288,49 @@ static json_t *step_json(const struct result_step *s)
 	json_t *map = json_object();
 
 	json_object_set_new(map, "point", pairs_json(s->point, s->nr_point));
-	set_count(map, "repeat", s->repeat);
-	set_text(map, "phase", s->phase);
-	if (s->partial)
-		json_object_set_new(map, "partial", json_true());
-	set_text(map, "hosts", s->hosts_text);
+	set_fields(map, step_json_fields, s);
 	if (s->has_start)
-		json_object_set_new(map, "start", start_json(s));
-	set_real(map, "overlap", s->overlap);
-	if (s->min_overlap > 0)
-		set_real(map, "min_overlap", s->min_overlap);
+		json_object_set_new(map, "start", fields_json(start_json_fields, s));
 	return map;
 }
 
 static json_t *run_json(const struct result *r)
 {
-	json_t *map = json_object();
+	json_t *map = fields_json(run_json_fields, r);
 
-	set_text(map, "id", r->id);
-	set_text(map, "name", r->name);
-	set_text(map, "description", r->description);
-	set_text(map, "status", run_status_names[r->status]);
-	json_object_set_new(map, "exit_status", json_integer(r->exit_status));
-	set_text(map, "started", r->started);
-	set_text(map, "ended", r->ended);
 	json_object_set_new(map, "labels", pairs_json(r->labels, r->nr_labels));
-	set_text(map, "version", r->version);
 	return map;
 }
 
 static json_t *host_json(const struct result_host *h)
 {
-	json_t *map = json_object(), *clock;
+	json_t *map = fields_json(host_json_fields, h);
 
-	set_text(map, "name", h->name);
-	set_text(map, "address", h->address);
-	set_text(map, "state", host_state_names[h->state]);
-	if (h->lost_at_ns)
-		set_count(map, "lost_at_ns", h->lost_at_ns);
-	if (h->has_clock) {
-		clock = json_object();
-		json_object_set_new(clock, "offset_ns", json_integer(h->clock_offset_ns));
-		set_count(clock, "error_ns", h->clock_error_ns);
-		set_real(clock, "drift_ppb", h->clock_drift_ppb);
-		json_object_set_new(map, "clock", clock);
-	}
+	if (h->nr_labels)
+		json_object_set_new(map, "labels", pairs_json(h->labels, h->nr_labels));
+	if (h->has_clock)
+		json_object_set_new(map, "clock", fields_json(clock_json_fields, h));
 	json_object_set_new(map, "environment", pairs_json(h->environment, h->nr_environment));
 	return map;
 }
 
 static json_t *warning_json(const struct result_warning *w)
 {
-	json_t *map = json_object();
+	return fields_json(warning_json_fields, w);
+}
 
-	set_text(map, "host", w->host);
-	set_text(map, "target", w->target);
-	set_text(map, "text", w->text);
-	if (w->is_fault)
-		json_object_set_new(map, "fault", json_true());
+static json_t *check_json(const struct result_check *c)
+{
+	json_t *map = fields_json(check_json_fields, c);
+
+	json_object_set_new(map, "point", pairs_json(c->point, c->nr_point));
 	return map;
 }
 
 static json_t *metric_json(const struct result_metric *m)
 {
-	json_t *map = json_object(), *values = json_array();
+	json_t *map = fields_json(metric_json_fields, m), *values = json_array();
 
-	set_count(map, "n", m->n);
-	set_real(map, "mean", m->mean);
-	set_real(map, "stddev", m->stddev);
-	set_real(map, "min", m->min);
-	set_real(map, "max", m->max);
 	for (size_t i = 0; i < m->nr_values; i++)
 		json_array_append_new(values, isfinite(m->values[i]) ? json_real(m->values[i])
 								     : json_null());
@@ -341,8 +343,7 @@ static json_t *summary_json(const struct result_summary *s)
 	json_t *map = json_object(), *by_name = json_object();
 
 	json_object_set_new(map, "point", pairs_json(s->point, s->nr_point));
-	set_text(map, "phase", s->phase);
-	set_text(map, "group", s->group);
+	set_fields(map, summary_json_fields, s);
 	for (size_t i = 0; i < s->nr_metrics; i++)
 		json_object_set_new(by_name, s->metrics[i].name, metric_json(&s->metrics[i]));
 	json_object_set_new(map, "metrics", by_name);
@@ -387,6 +388,7 @@ static void write_group(const struct result_group *g, FILE *out)
 static void write_step(const struct result_step *s, FILE *out)
 {
 	write_value(out, step_json(s), true);
+	write_list(out, "jobs", s->jobs, s->nr_jobs, job_json);
 	fputs(",\n\"groups\":[", out);
 	for (size_t i = 0; i < s->nr_groups; i++) {
 		fputs(i ? ",\n" : "\n", out);
@@ -412,6 +414,8 @@ struct error *result_json_write(const struct result *r, FILE *out)
 	}
 	fputc(']', out);
 	write_list(out, "summary", r->summary, r->nr_summary, summary_json);
+	if (r->nr_checks)
+		write_list(out, "checks", r->checks, r->nr_checks, check_json);
 	fputs("}\n", out);
 	if (fflush(out) == EOF || ferror(out))
 		return error_new(ERR_OUTPUT, "the result could not be written: %s",

@@ -71,6 +71,7 @@ static void member_take(const struct host_sums *h, struct member_sums *m, struct
 
 	*ret = (struct member_totals) {
 		.host = h->name,
+		.target = m->target,
 		.job = &m->work->job,
 		.threads = m->work->job.numjobs,
 		.is_buffered = !m->work->job.direct &&
@@ -87,10 +88,17 @@ static void member_take(const struct host_sums *h, struct member_sums *m, struct
 	ret->has_cpu = !h->is_salvaged; /* it was to be read at the end */
 	ret->cpu_usr_ns = d->cpu_usr_ns;
 	ret->cpu_sys_ns = d->cpu_sys_ns;
+	ret->iowq_ns = d->iowq_ns;
 	ret->ctx = d->ctx;
 	ret->majf = d->majf;
 	ret->minf = d->minf;
 	ret->effective_depth = d->effective_depth;
+	ret->has_depths = m->has_depths;
+	ret->depths = m->depths;
+	ret->submits = m->submits;
+	ret->completes = m->completes;
+	ret->errors = m->errors;
+	ret->nr_errors = m->nr_errors;
 	ret->first_error = d->first_error;
 }
 
@@ -297,6 +305,7 @@ bool step_sums_finish(struct step_sums *s, const struct ready_devices *ready,
 	ret->overlap = overlap_of(&s->groups[0]);
 	ret->min_overlap = s->plan->scenario->fleet.min_overlap / 100;
 	fill_point(s, ret);
+	step_fill_jobs(s->plan, s->step, ret);
 	fill_hosts(s, ret);
 	fill_start(s, ret);
 	fill_groups(s, ret);

@@ -158,12 +158,20 @@ void step_sums_clock(struct step_sums *s, size_t host, int64_t offset_ns, uint64
 	h->clock_error_ns = error_ns;
 }
 
+static void free_errors(struct member_sums *m)
+{
+	for (size_t i = 0; i < m->nr_errors; i++)
+		free(m->errors[i].name);
+	free(m->errors);
+}
+
 static void host_fini(struct host_sums *h)
 {
 	for (size_t i = 0; h->work && i < h->work->nr_members; i++) {
 		for (unsigned dir = 0; dir < DIR_COUNT; dir++)
 			direction_sum_fini(&h->members[i].dir[dir]);
 		free(h->members[i].done.first_error);
+		free_errors(&h->members[i]);
 	}
 	free(h->members);
 	free(h->tallies);
@@ -403,14 +411,42 @@ static struct error *take_rows(struct host_sums *h, const struct msg_done *m,
 	return NULL;
 }
 
+static bool is_pow2_row(const struct pow2_row *row)
+{
+	return row->from && row->from < 1u << POW2_BUCKETS && !(row->from & (row->from - 1));
+}
+
+static struct error *check_member(const struct host_sums *h, const struct member_done *m)
+{
+	bool good = true;
+
+	if (m->member >= h->work->nr_members)
+		return error_new(ERR_PROTOCOL, "sent totals of a member that it does not have");
+	for (size_t i = 0; i < m->nr_depths; i++)
+		good &= is_pow2_row(&m->depths[i]);
+	for (size_t i = 0; i < m->nr_submits; i++)
+		good &= is_pow2_row(&m->submits[i]);
+	for (size_t i = 0; i < m->nr_completes; i++)
+		good &= is_pow2_row(&m->completes[i]);
+	if (!good)
+		return error_new(ERR_PROTOCOL,
+				 "sent a distribution whose buckets are no powers of two");
+	for (size_t i = 0; i < m->nr_errors; i++)
+		if (m->errors[i].direction < 0 || m->errors[i].direction >= DIR_COUNT)
+			return error_new(ERR_PROTOCOL, "sent errors of an unknown direction");
+	return NULL;
+}
+
 static struct error *check_done(const struct host_sums *h, const struct msg_done *m)
 {
 	if (!h->work || h->is_done || h->is_lost)
 		return error_new(ERR_PROTOCOL, "sent totals out of turn");
-	for (size_t i = 0; i < m->nr_members; i++)
-		if (m->members[i].member >= h->work->nr_members)
-			return error_new(ERR_PROTOCOL,
-					 "sent totals of a member that it does not have");
+	for (size_t i = 0; i < m->nr_members; i++) {
+		struct error *err = check_member(h, &m->members[i]);
+
+		if (err)
+			return err;
+	}
 	for (size_t i = 0; i < m->nr_devices; i++)
 		if (m->devices[i].target >= h->work->nr_targets)
 			return error_new(ERR_PROTOCOL, "sent counters of an unknown target");
@@ -420,17 +456,48 @@ static struct error *check_done(const struct host_sums *h, const struct msg_done
 	return NULL;
 }
 
-static void take_members(struct host_sums *h, const struct msg_done *m)
+static void add_pow2(struct pow2_counts *to, const struct pow2_row *rows, size_t nr)
 {
-	for (size_t i = 0; i < m->nr_members; i++) {
-		struct member_sums *member = &h->members[m->members[i].member];
+	for (size_t i = 0; i < nr; i++)
+		to->bucket[pow2_bucket(rows[i].from)] += rows[i].count;
+}
 
-		free(member->done.first_error);
-		member->done = m->members[i];
-		if (member->done.first_error)
-			member->done.first_error = xstrdup(member->done.first_error);
-		member->is_done = true;
+static void take_errors(struct member_sums *to, const struct member_done *from)
+{
+	free_errors(to);
+	to->errors = xcalloc(from->nr_errors, sizeof(*to->errors));
+	to->nr_errors = from->nr_errors;
+	for (size_t i = 0; i < from->nr_errors; i++) {
+		to->errors[i] = from->errors[i];
+		if (to->errors[i].name)
+			to->errors[i].name = xstrdup(to->errors[i].name);
 	}
+}
+
+/* A member that moved nothing has no distributions, and lacks none. */
+static bool has_any_io(const struct member_sums *m)
+{
+	for (unsigned dir = 0; dir < DIR_SYNC; dir++)
+		if (m->dir[dir].counts.ios || m->dir[dir].counts.drain_ios)
+			return true;
+	return false;
+}
+
+static void take_member(struct member_sums *to, const struct member_done *from)
+{
+	free(to->done.first_error);
+	to->done = *from;
+	to->done.depths = to->done.submits = to->done.completes = NULL;
+	to->done.errors = NULL;
+	if (from->first_error)
+		to->done.first_error = xstrdup(from->first_error);
+	to->depths = to->submits = to->completes = (struct pow2_counts) { 0 };
+	add_pow2(&to->depths, from->depths, from->nr_depths);
+	add_pow2(&to->submits, from->submits, from->nr_submits);
+	add_pow2(&to->completes, from->completes, from->nr_completes);
+	to->has_depths = from->nr_depths || !has_any_io(to);
+	take_errors(to, from);
+	to->is_done = true;
 }
 
 static void totals_free(struct direction_sum *totals, size_t nr)
@@ -455,7 +522,8 @@ struct error *step_sums_done(struct step_sums *s, size_t host, const struct msg_
 	if (!err) {
 		check_samples(s, h, m->samples);
 		replace_sums(s, h, totals, m->samples == h->nr_samples);
-		take_members(h, m);
+		for (size_t i = 0; i < m->nr_members; i++)
+			take_member(&h->members[m->members[i].member], &m->members[i]);
 		h->is_done = true;
 		h->was_stopped = m->stopped;
 		h->is_salvaged = m->failure != NULL;

@@ -20,7 +20,11 @@ struct member_sums {
 	const char *target;
 	struct direction_sum dir[DIR_COUNT]; /* of the samples; after DONE the exact totals */
 	bool is_done;
-	struct member_done done;
+	struct member_done done; /* without its lists, which are in the next five */
+	bool has_depths;
+	struct pow2_counts depths, submits, completes;
+	struct error_row *errors;
+	size_t nr_errors;
 	struct tally *tallies[MEMBER_TALLIES];
 	size_t nr_tallies;
 };
@@ -88,6 +92,8 @@ void step_sums_lost(struct step_sums *s, size_t host);
 /* Warns about what went wrong; then fills *ret unless the step is not measured (false). */
 bool step_sums_finish(struct step_sums *s, const struct ready_devices *ready,
 		      struct result_step *ret);
+/* What the jobs of the step were, and where they ran (step_jobs.c). */
+void step_fill_jobs(const struct plan *plan, const struct step *step, struct result_step *ret);
 /* "bs=4k, repeat 2, phase 'main': " where a run has several steps, else ""; owned by the caller. */
 char *step_label(const struct plan *plan, const struct step *step) _returns_nonnull_;
 

@@ -23,7 +23,7 @@ bool job_has_direction(const struct job *job, enum direction dir)
 	case DIR_WRITE:
 		return job_writes(job) && !(mixed && job->rwmixread >= 100);
 	case DIR_SYNC:
-		return job_writes(job) && (job->fsync || job->end_fsync);
+		return job_writes(job) && (job->fsync || job->fdatasync || job->end_fsync);
 	case DIR_TRIM:
 	case DIR_COUNT:
 		break;
@@ -90,6 +90,71 @@ static void add_first_error(struct tally *t, const struct member_totals *m)
 					     : xstrdup(m->first_error);
 }
 
+/* Numbers of errno differ between architectures, names do not. */
+static bool same_error(const struct result_error *e, const struct error_row *row)
+{
+	if (e->direction != row->direction)
+		return false;
+	return e->name && row->name ? streq(e->name, row->name) : e->number == row->number;
+}
+
+static struct result_error *error_of(struct result_group *g, const struct error_row *row)
+{
+	struct result_error *e;
+
+	for (size_t i = 0; i < g->nr_errors; i++)
+		if (same_error(&g->errors[i], row))
+			return &g->errors[i];
+	g->errors = xrealloc(g->errors, g->nr_errors + 1, sizeof(*g->errors));
+	e = &g->errors[g->nr_errors++];
+	*e = (struct result_error) {
+		.direction = row->direction,
+		.number = row->number,
+		.name = row->name ? xstrdup(row->name) : NULL,
+		.first_offset = UINT64_MAX,
+	};
+	return e;
+}
+
+/* Errors of one direction and errno are one entry; the first of them is told by its instant, which all
+ * hosts count from the same START. */
+static void add_error(struct result_group *g, const struct member_totals *m,
+		      const struct error_row *row)
+{
+	struct result_error *e = error_of(g, row);
+	bool is_first =
+		!e->count || (row->first_ns && (!e->first_ns || row->first_ns < e->first_ns));
+
+	e->count += row->count;
+	if (!is_first)
+		return;
+	free(e->first_host);
+	free(e->first_target);
+	e->first_host = xstrdup(m->host);
+	e->first_target = m->target ? xstrdup(m->target) : NULL;
+	e->first_offset = row->first_offset;
+	e->first_ns = row->first_ns;
+}
+
+static int compare_errors(const void *a, const void *b)
+{
+	const struct result_error *x = a, *y = b;
+
+	if (x->direction != y->direction)
+		return x->direction - y->direction;
+	return (x->number > y->number) - (x->number < y->number);
+}
+
+static void add_depths(struct tally *t, const struct member_totals *m)
+{
+	struct result_group *g = &t->group;
+
+	t->nr_without_depths += !m->has_depths;
+	pow2_counts_merge(&g->depths, &m->depths);
+	pow2_counts_merge(&g->submits, &m->submits);
+	pow2_counts_merge(&g->completes, &m->completes);
+}
+
 void tally_add(struct tally *t, const struct member_totals *m)
 {
 	struct result_group *g = &t->group;
@@ -110,9 +175,13 @@ void tally_add(struct tally *t, const struct member_totals *m)
 	t->nr_without_cpu += !m->has_cpu;
 	t->cpu_usr_ns += m->cpu_usr_ns;
 	t->cpu_sys_ns += m->cpu_sys_ns;
+	t->iowq_ns += m->iowq_ns;
 	g->ctx += m->ctx;
 	g->majf += m->majf;
 	g->minf += m->minf;
+	add_depths(t, m);
+	for (size_t i = 0; i < m->nr_errors; i++)
+		add_error(g, m, &m->errors[i]);
 	add_first_error(t, m);
 	for (unsigned dir = 0; dir < DIR_COUNT; dir++)
 		add_direction(t, m, dir);
@@ -166,7 +235,12 @@ void tally_finish(struct tally *t, struct result_group *ret)
 	g->name = xstrdup(t->name);
 	g->runtime_ns = span(t->begin_ns, t->end_ns);
 	g->has_cpu = t->nr_members && !t->nr_without_cpu && g->runtime_ns;
+	g->has_depths = t->nr_members && !t->nr_without_depths;
+	if (g->nr_errors)
+		qsort(g->errors, g->nr_errors, sizeof(*g->errors), compare_errors);
+	g->cpu_iowq = NAN;
 	if (g->has_cpu) {
+		g->cpu_iowq = 100.0 * (double)t->iowq_ns / (double)g->runtime_ns;
 		g->cpu_usr = 100.0 * (double)t->cpu_usr_ns / (double)g->runtime_ns;
 		g->cpu_sys = 100.0 * (double)t->cpu_sys_ns / (double)g->runtime_ns;
 	}

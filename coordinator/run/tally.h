@@ -7,13 +7,13 @@
 #ifndef SALVO_RUN_TALLY_H
 #define SALVO_RUN_TALLY_H
 
-#include "common/model/job.h"
+#include "common/net/message.h"
 #include "coordinator/run/series.h"
 
 /* What a member has done, from its DONE or, when there is none, from its samples. Instants are ns since
  * START. */
 struct member_totals {
-	const char *host; /* names, borrowed */
+	const char *host, *target; /* names, borrowed */
 	const struct job *job;
 	uint64_t threads;
 	bool is_buffered; /* its I/O goes through the page cache */
@@ -23,9 +23,13 @@ struct member_totals {
 	uint64_t first_io_ns;              /* 0: unknown */
 	uint64_t all_begin_ns, all_end_ns; /* between them all its threads ran */
 	bool has_cpu;
-	uint64_t cpu_usr_ns, cpu_sys_ns, ctx, majf, minf;
-	uint64_t effective_depth; /* 0: unknown */
-	const char *first_error;  /* borrowed; NULL: none */
+	uint64_t cpu_usr_ns, cpu_sys_ns, iowq_ns, ctx, majf, minf;
+	bool has_depths;
+	struct pow2_counts depths, submits, completes;
+	uint64_t effective_depth;       /* 0: unknown */
+	const struct error_row *errors; /* borrowed */
+	size_t nr_errors;
+	const char *first_error; /* borrowed; NULL: none */
 };
 
 /* Does the job have that direction at all? Then it is shown, and 0 is a number. */
@@ -44,8 +48,8 @@ struct tally {
 	uint64_t last_begin_ns; /* when the last window begins; its ramp is over then */
 	uint64_t dir_begin_ns[DIR_COUNT], dir_end_ns[DIR_COUNT];
 	uint64_t all_begin_ns, all_end_ns, first_io_ns;
-	uint64_t cpu_usr_ns, cpu_sys_ns;
-	size_t nr_without_cpu;
+	uint64_t cpu_usr_ns, cpu_sys_ns, iowq_ns;
+	size_t nr_without_cpu, nr_without_depths;
 	bool many_hosts; /* the first error says on which host */
 	struct tally *hosts, *targets, *jobs;
 	size_t nr_hosts, nr_targets, nr_jobs;

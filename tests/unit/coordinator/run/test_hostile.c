@@ -75,8 +75,17 @@ static void send_done(struct test_fleet *f, size_t host)
 		.stuck = &stuck,
 		.nr_stuck = next_random() & 1,
 	};
+	struct pow2_row rows[2] = { { 1ull << next_random() % 13, odd_number() },
+				    { odd_number(), odd_number() } };
+	struct error_row errors[2];
 	struct error *err;
 
+	for (size_t i = 0; i < sizeof(errors) / 8; i++)
+		((uint64_t *)&errors)[i] = odd_number();
+	for (size_t i = 0; i < 2; i++) {
+		errors[i].direction = (int)(next_random() % 5);
+		errors[i].name = next_random() & 1 ? (char *)"\x1b[2J\xff" : NULL;
+	}
 	for (size_t i = 0; i < sizeof(member) / 8; i++)
 		((uint64_t *)&member)[i] = odd_number();
 	for (size_t i = 0; i < sizeof(device) / 8; i++)
@@ -86,6 +95,12 @@ static void send_done(struct test_fleet *f, size_t host)
 	device.is_file = next_random() & 1;
 	for (size_t i = 0; i < sizeof(stuck) / 8; i++)
 		((uint64_t *)&stuck)[i] = odd_number();
+	member.depths = member.submits = member.completes = rows;
+	member.nr_depths = next_random() % 3;
+	member.nr_submits = next_random() % 3;
+	member.nr_completes = next_random() % 3;
+	member.errors = errors;
+	member.nr_errors = next_random() % 3;
 	member.first_error = next_random() & 1 ? (char *)"\x1b[2J\xff" : NULL;
 	hist_encode(&l.lat, NULL, &bytes);
 	row.lat = row.clat = row.slat = bytes.data;
