@@ -50,21 +50,71 @@ size_t text_width(const char *text)
 	return n;
 }
 
-static void print_row(const struct table *t, FILE *out, size_t first, const size_t *width)
+/* Bytes of `text` that fit into `room` characters: up to a space if there is one, the whole if it fits. */
+static size_t fitting(const char *text, size_t room)
+{
+	size_t end = 0, space = 0;
+
+	for (size_t chars = 0; text[end]; end++) {
+		chars += ((unsigned char)text[end] & 0xc0) != 0x80;
+		if (chars > room)
+			return text[end] == ' ' || !space ? end : space;
+		if (text[end] == ' ')
+			space = end;
+	}
+	return end;
+}
+
+/* One line of a row; `rest` moves on behind what was printed. */
+static void print_line(const struct table *t, FILE *out, const char **rest, const size_t *width)
 {
 	size_t last = t->nr_columns, pending = 0;
 
-	while (last > 0 && !*t->cells[first + last - 1])
+	while (last > 0 && !*rest[last - 1])
 		last--;
 	for (size_t c = 0; c < last; c++) {
-		const char *cell = t->cells[first + c];
-		size_t pad = width[c] - text_width(cell);
 		bool is_left = t->align[c] == 'l';
+		size_t len = is_left ? fitting(rest[c], width[c]) : strlen(rest[c]);
+		_cleanup_free_ char *cell = xstrndup(rest[c], len);
+		size_t cell_width = text_width(cell);
+		size_t pad = width[c] > cell_width ? width[c] - cell_width : 0;
 
 		fprintf(out, "%*s%s", (int)(pending + (is_left ? 0 : pad)), "", cell);
 		pending = (is_left ? pad : 0) + 2;
+		rest[c] += len;
+		rest[c] += strspn(rest[c], " ");
 	}
 	fputc('\n', out);
+}
+
+static bool has_more(const struct table *t, const char *const *rest)
+{
+	for (size_t c = 0; c < t->nr_columns; c++)
+		if (*rest[c])
+			return true;
+	return false;
+}
+
+/* Takes from the widest column on the left, one character at a time, until the row fits or nothing is left
+ * to take. */
+static void fit(const struct table *t, size_t *width, size_t indent)
+{
+	enum { NARROWEST = 8 };
+	size_t total = indent + 2 * (t->nr_columns - 1);
+
+	for (size_t c = 0; c < t->nr_columns; c++)
+		total += width[c];
+	for (; total > REPORT_WIDTH; total--) {
+		size_t widest = t->nr_columns;
+
+		for (size_t c = 0; c < t->nr_columns; c++)
+			if (t->align[c] == 'l' && width[c] > NARROWEST &&
+			    (widest == t->nr_columns || width[c] > width[widest]))
+				widest = c;
+		if (widest == t->nr_columns)
+			return;
+		width[widest]--;
+	}
 }
 
 void table_print(const struct table *t, FILE *out, unsigned indent)
@@ -77,32 +127,37 @@ void table_print(const struct table *t, FILE *out, unsigned indent)
 		if (w > width[i % t->nr_columns])
 			width[i % t->nr_columns] = w;
 	}
+	fit(t, width, indent);
 	for (size_t i = 0; i + t->nr_columns <= t->nr_cells; i += t->nr_columns) {
-		fprintf(out, "%*s", (int)indent, "");
-		print_row(t, out, i, width);
+		const char *rest[TABLE_COLUMNS_MAX];
+
+		for (size_t c = 0; c < t->nr_columns; c++)
+			rest[c] = t->cells[i + c];
+		do {
+			fprintf(out, "%*s", (int)indent, "");
+			print_line(t, out, rest, width);
+		} while (has_more(t, rest));
 	}
 }
 
 void text_wrap(FILE *out, const char *text, size_t column, size_t indent, size_t width)
 {
-	bool is_first = true;
-
+	text += strspn(text, " ");
 	while (*text) {
-		size_t len = strcspn(text, " ");
-		_cleanup_free_ char *word = xstrndup(text, len);
+		size_t room = column < width ? width - column : 1;
+		size_t len = fitting(text, room);
+		bool is_broken = text[len] && text[len] != ' ';
 
-		if (!is_first && column + 1 + text_width(word) > width) {
-			fprintf(out, "\n%*s", (int)indent, "");
-			column = indent;
-		} else if (!is_first) {
-			fputc(' ', out);
-			column++;
+		if (column > indent && (is_broken || column >= width)) {
+			/* The word may fit into a line of its own. */
+			len = 0;
 		}
-		fputs(word, out);
-		column += text_width(word);
-		is_first = false;
+		fwrite(text, 1, len, out);
 		text += len;
 		text += strspn(text, " ");
+		if (*text)
+			fprintf(out, "\n%*s", (int)indent, "");
+		column = indent;
 	}
 	fputc('\n', out);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* table.h - columns of text that line up. Widths count characters, not bytes. Cells that are given are
- * freed by the table. */
+/* table.h - columns of text that line up, and text that is broken into lines. Widths count characters, not
+ * bytes. Cells that are given are freed by the table. */
 #ifndef SALVO_REPORT_TABLE_H
 #define SALVO_REPORT_TABLE_H
 
@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-enum { TABLE_COLUMNS_MAX = 12 };
+enum { REPORT_WIDTH = 100, TABLE_COLUMNS_MAX = 16 };
 
 struct table {
 	const char *align; /* one letter per column: 'l' or 'r' */
@@ -23,12 +23,14 @@ void table_fini(struct table *t);
 /* Appends the next cell; texts that come from elsewhere are made printable. */
 void table_text(struct table *t, const char *text);
 void table_cell(struct table *t, const char *fmt, ...) _printf_(2, 3);
-/* Prints all rows, each after `indent` spaces, columns two spaces apart, nothing behind the last. */
+/* Prints all rows, each after `indent` spaces, columns two spaces apart, nothing behind the last. Where they
+ * are wider than REPORT_WIDTH together, texts on the left are broken into several lines. */
 void table_print(const struct table *t, FILE *out, unsigned indent);
 /* Characters of UTF-8 text. */
 size_t text_width(const char *text);
-/* Prints words in lines of at most `width` characters: the first behind what stands on the line already
- * (`column` characters), the others after `indent` spaces. Ends the line. */
+/* Prints text in lines of at most `width` characters: the first behind what stands on the line already
+ * (`column` characters), the others after `indent` spaces. Breaks at spaces, and words that are longer than
+ * a line. Ends the line. */
 void text_wrap(FILE *out, const char *text, size_t column, size_t indent, size_t width);
 
 #endif

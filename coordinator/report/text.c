@@ -1,101 +1,67 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "coordinator/report/text.h"
 
-#include "common/model/hostlist.h"
 #include "coordinator/report/report.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 
-/* "label     text", wrapped. */
+enum { LABEL_WIDTH = 10 };
+
+/* "=== bs=4k, phase 'main', repeat 1, PARTIAL ===...": a line that is found when one leafs through. */
+static void print_title(const struct result *r, const struct result_step *s, FILE *out)
+{
+	_cleanup_free_ char *point = text_point(s->point, s->nr_point);
+	_cleanup_free_ char *phase = str_printable(s->phase), *repeat = NULL, *title = NULL;
+
+	if (has_repeats(r))
+		repeat = xasprintf(", repeat %" PRIu64, s->repeat);
+	title = xasprintf("=== %s%sphase '%s'%s%s%s%s ", point, *point ? ", " : "", phase,
+			  repeat ? repeat : "", s->hosts_text ? ", " : "",
+			  s->hosts_text ? s->hosts_text : "", s->partial ? ", PARTIAL" : "");
+	fputc('\n', out);
+	if (text_width(title) >= REPORT_WIDTH) {
+		text_wrap(out, title, 0, 4, REPORT_WIDTH);
+		return;
+	}
+	fputs(title, out);
+	for (size_t i = text_width(title); i < REPORT_WIDTH; i++)
+		fputc('=', out);
+	fputc('\n', out);
+}
+
 static void print_line(FILE *out, const char *label, const char *text)
 {
-	enum { LABEL_WIDTH = 10 };
 	_cleanup_free_ char *printable = str_printable(text);
 
 	fprintf(out, "%-*s", LABEL_WIDTH, label);
 	text_wrap(out, printable, LABEL_WIDTH, LABEL_WIDTH, REPORT_WIDTH);
 }
 
-static void print_labels(const struct result *r, FILE *out)
+/* "job       oltp: rw=randread, bs=4k, ... on lun0 of node[1-4]" */
+static void print_jobs(const struct result_step *s, FILE *out)
 {
-	_cleanup_free_ char *labels = text_point(r->labels, r->nr_labels);
+	for (size_t i = 0; i < s->nr_jobs; i++) {
+		const struct result_job *j = &s->jobs[i];
+		_cleanup_free_ char *text = NULL;
+		size_t len = 0;
+		FILE *line = open_memstream(&text, &len);
 
-	if (r->nr_labels)
-		print_line(out, "labels", labels);
-}
-
-static void print_hosts(const struct result *r, FILE *out)
-{
-	_cleanup_free_ const char **names = xcalloc(r->nr_hosts, sizeof(*names));
-	_cleanup_free_ char *folded = NULL, *line = NULL;
-
-	for (size_t i = 0; i < r->nr_hosts; i++)
-		names[i] = r->hosts[i].name;
-	folded = hostlist_fold(names, r->nr_hosts);
-	line = xasprintf("%zu: %s", r->nr_hosts, folded);
-	print_line(out, "hosts", line);
-}
-
-static void print_header(const struct result *r, FILE *out)
-{
-	_cleanup_free_ char *name = str_printable(r->name ? r->name : "run");
-	_cleanup_free_ char *run = xasprintf("%s, exit status %d, salvo %s", r->id, r->exit_status,
-					     r->version ? r->version : "-");
-	_cleanup_free_ char *when =
-		xasprintf("%s to %s", r->started ? r->started : "-", r->ended ? r->ended : "-");
-
-	fprintf(out, "%s: %s\n", name, run_status_names[r->status]);
-	if (r->description && *r->description)
-		print_line(out, "", r->description);
-	print_line(out, "run", run);
-	print_line(out, "time", when);
-	print_hosts(r, out);
-	print_labels(r, out);
-}
-
-static void print_warnings(const struct result *r, FILE *out)
-{
-	if (!r->nr_warnings)
-		return;
-	fprintf(out, "\nWARNINGS (%zu)\n", r->nr_warnings);
-	for (size_t i = 0; i < r->nr_warnings; i++) {
-		const struct result_warning *w = &r->warnings[i];
-		_cleanup_free_ char *text =
-			xasprintf("%s%s%s%s%s", w->host ? w->host : "", w->host ? ": " : "",
-				  w->target ? w->target : "", w->target ? ": " : "", w->text);
-		_cleanup_free_ char *printable = str_printable(text);
-
-		fputs("  ! ", out);
-		text_wrap(out, printable, 4, 4, REPORT_WIDTH);
+		assert(line);
+		fprintf(line, "%s:", j->name);
+		for (size_t k = 0; k < j->nr_options; k++)
+			fprintf(line, "%s %s=%s", k ? "," : "", j->options[k].key,
+				j->options[k].value);
+		if (j->targets)
+			fprintf(line, " on %s", j->targets);
+		if (j->hosts)
+			fprintf(line, " of %s", j->hosts);
+		if (j->group)
+			fprintf(line, ", group '%s'", j->group);
+		fclose(line);
+		print_line(out, i ? "" : "jobs", text);
 	}
-}
-
-static bool has_repeats(const struct result *r)
-{
-	for (size_t i = 0; i < r->nr_steps; i++)
-		if (r->steps[i].repeat > 1)
-			return true;
-	return false;
-}
-
-static void print_title(const struct result *r, const struct result_step *s, FILE *out)
-{
-	_cleanup_free_ char *point = text_point(s->point, s->nr_point);
-	_cleanup_free_ char *phase = str_printable(s->phase);
-	_cleanup_free_ char *repeat =
-		has_repeats(r) ? xasprintf(", repeat %" PRIu64, s->repeat) : xstrdup("");
-	_cleanup_free_ char *title =
-		xasprintf("%s%sphase '%s'%s%s%s%s", point, *point ? ", " : "", phase, repeat,
-			  s->hosts_text ? ", " : "", s->hosts_text ? s->hosts_text : "",
-			  s->partial ? ", PARTIAL" : "");
-
-	fputc('\n', out);
-	text_wrap(out, title, 0, 0, REPORT_WIDTH);
-	for (size_t i = 0; i < text_width(title) && i < REPORT_WIDTH; i++)
-		fputc('=', out);
-	fputc('\n', out);
 }
 
 static void print_start(const struct result_step *s, FILE *out)
@@ -105,71 +71,52 @@ static void print_start(const struct result_step *s, FILE *out)
 
 	units_human_ns(spread, (double)s->start_spread_ns);
 	units_human_ns(error, (double)s->start_error_ns);
-	if (!s->has_start)
-		text = xstrdup("-");
-	else if (s->groups[0].nr_hosts < 2)
-		text = xstrdup("one host");
-	else
+	if (s->has_start && s->nr_groups && s->groups[0].nr_hosts > 1) {
 		text = xasprintf(
 			"first I/Os of the hosts within %s (clocks known to +-%s), last: %s",
-			spread, error, s->start_last_host);
-	print_line(out, "start", text);
+			spread, error, s->start_last_host ? s->start_last_host : "-");
+		print_line(out, "start", text);
+	}
 	if (!isfinite(s->overlap))
 		return;
-	overlap = xasprintf("all threads ran together for %.2f %% of the time", s->overlap * 100);
+	overlap = xasprintf("all threads ran together for %.2f%% of the time%s", s->overlap * 100,
+			    s->overlap < s->min_overlap ? "  < TOO LITTLE: the totals mix "
+							  "different loads"
+							: "");
 	print_line(out, "overlap", overlap);
-}
-
-static void print_devices(const struct result_step *s, FILE *out)
-{
-	static const char *const heads[] = { "host", "target", "path",    "reads",
-					     "read", "writes", "written", "util" };
-	_cleanup_(table_fini) struct table t = { 0 };
-
-	if (!s->nr_devices)
-		return;
-	table_init(&t, "lllrrrrr");
-	for (size_t i = 0; i < array_size(heads); i++)
-		table_cell(&t, "%s", heads[i]);
-	for (size_t i = 0; i < s->nr_devices; i++) {
-		const struct result_device *d = &s->devices[i];
-		char read[UNITS_TEXT], written[UNITS_TEXT];
-
-		units_human_bytes(read, (double)d->read_bytes);
-		units_human_bytes(written, (double)d->write_bytes);
-		table_text(&t, d->host);
-		table_text(&t, d->target);
-		table_text(&t, d->path ? d->path : "-");
-		table_cell(&t, "%" PRIu64, d->read_ios);
-		table_cell(&t, "%s", read);
-		table_cell(&t, "%" PRIu64, d->write_ios);
-		table_cell(&t, "%s", written);
-		if (isfinite(d->util))
-			table_cell(&t, "%.1f %%", d->util);
-		else
-			table_cell(&t, "-");
-	}
-	fputs("\nDevices, by their own counters (ramp and drain included):\n", out);
-	table_print(&t, out, 2);
 }
 
 static void print_stuck(const struct result_step *s, FILE *out)
 {
-	if (s->nr_stuck)
-		fputs("\nI/Os that never came back:\n", out);
-	for (size_t i = 0; i < s->nr_stuck; i++) {
-		const struct result_stuck *k = &s->stuck[i];
-		_cleanup_free_ char *host = str_printable(k->host);
-		_cleanup_free_ char *target = str_printable(k->target);
+	static const char *const heads[] = { "host", "target", "", "at offset", "bytes", "age" };
+	enum { STUCK_MAX = 20 };
+	_cleanup_(table_fini) struct table t = { 0 };
+	size_t shown = s->nr_stuck > STUCK_MAX ? STUCK_MAX : s->nr_stuck;
 
-		fprintf(out,
-			"  %s: %s: %s of %" PRIu64 " bytes at offset %" PRIu64 ", %.3f s old\n",
-			host, target,
-			k->direction >= 0 && k->direction < DIR_COUNT
-				? direction_names[k->direction]
-				: "I/O",
-			k->bytes, k->offset, (double)k->age_ns / 1e9);
+	if (!s->nr_stuck)
+		return;
+	table_init(&t, "lllrrr");
+	for (size_t i = 0; i < array_size(heads); i++)
+		table_cell(&t, "%s", heads[i]);
+	for (size_t i = 0; i < shown; i++) {
+		const struct result_stuck *k = &s->stuck[i];
+		char age[UNITS_TEXT];
+
+		text_runtime(age, k->age_ns);
+		table_text(&t, k->host);
+		table_text(&t, k->target);
+		table_cell(&t, "%s",
+			   k->direction >= 0 && k->direction < DIR_COUNT
+				   ? direction_names[k->direction]
+				   : "I/O");
+		table_cell(&t, "%" PRIu64 " B", k->offset);
+		table_cell(&t, "%" PRIu64 " B", k->bytes);
+		table_cell(&t, "%s", age);
 	}
+	fprintf(out, "\nI/Os that never came back (%zu):\n", s->nr_stuck);
+	table_print(&t, out, 2);
+	if (shown < s->nr_stuck)
+		fprintf(out, "  and %zu more: stuck[] of result.json\n", s->nr_stuck - shown);
 }
 
 static bool any_cpu(const struct result *r)
@@ -181,23 +128,28 @@ static bool any_cpu(const struct result *r)
 	return false;
 }
 
+static void print_step(const struct result *r, const struct result_step *s, FILE *out)
+{
+	print_title(r, s, out);
+	print_jobs(s, out);
+	print_start(s, out);
+	print_stuck(s, out);
+	for (size_t g = 0; g < s->nr_groups; g++)
+		text_group(r, s, &s->groups[g], out);
+	text_devices(s, out);
+}
+
 struct error *report_text(const struct result *r, FILE *out)
 {
-	print_header(r, out);
-	print_warnings(r, out);
-	for (size_t i = 0; i < r->nr_steps; i++) {
-		const struct result_step *s = &r->steps[i];
-
-		print_title(r, s, out);
-		print_start(s, out);
-		for (size_t g = 0; g < s->nr_groups; g++)
-			text_group(r, &s->groups[g], out);
-		print_stuck(s, out);
-		print_devices(s, out);
-	}
+	text_head(r, out);
+	text_warnings(r, out);
+	text_checks(r, out);
+	text_result(r, out);
+	text_summary(r, out);
+	for (size_t i = 0; i < r->nr_steps; i++)
+		print_step(r, &r->steps[i], out);
 	if (!r->nr_steps)
 		fputs("\nNothing was measured.\n", out);
-	text_summary(r, out);
 	if (any_cpu(r))
 		fputs("\ncpu: of the I/O processes with their io-wq threads; kernel threads of the "
 		      "devices are not in it.\n",

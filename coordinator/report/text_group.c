@@ -1,67 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* text_group.c - one group of a step: what fio calls a group report. */
 #include "coordinator/report/text.h"
-
-#include "common/base/clock.h"
 
 #include <inttypes.h>
 #include <math.h>
 
-/* A host whose rate per thread is so far below the median is pointed at. */
-static const double LAGS_BELOW = 0.9;
+enum { NAME_WIDTH = 11 }; /* of what stands in front of the numbers of a direction */
 /* Rates over the whole time and over the common window may differ by so much before both are shown. */
 static const double COMMON_DIFFERS = 0.01;
-enum {
-	ROWS_MAX = 64,     /* longer tables show their ends only */
-	ROWS_SLOWEST = 16, /* that many of the slow end */
-	PERCENTILES_A_ROW = 5,
-};
-
-void text_iops(char text[UNITS_TEXT], double iops)
-{
-	if (isfinite(iops))
-		snprintf(text, UNITS_TEXT, iops < 99.95 ? "%.1f" : "%.0f", iops);
-	else
-		snprintf(text, UNITS_TEXT, "-");
-}
-
-static void text_scaled(char text[UNITS_TEXT], double value, double unit)
-{
-	double v = value / unit;
-
-	if (isfinite(v))
-		snprintf(text, UNITS_TEXT, "%.*f", v < 9.995 ? 3 : v < 99.95 ? 2 : 1, v);
-	else
-		snprintf(text, UNITS_TEXT, "-");
-}
-
-void text_mib(char text[UNITS_TEXT], double bytes)
-{
-	text_scaled(text, bytes, 1024.0 * 1024.0);
-}
-
-void text_mb(char text[UNITS_TEXT], double bytes)
-{
-	text_scaled(text, bytes, 1e6);
-}
-
-/* Milliseconds of what took seconds, and enough digits of what did not. */
-static void text_runtime(char text[UNITS_TEXT], uint64_t ns)
-{
-	if (ns >= NS_PER_S)
-		snprintf(text, UNITS_TEXT, "%.3f s", (double)ns / 1e9);
-	else
-		units_human_ns(text, (double)ns);
-}
-
-/* "482.3 MiB/s (505.7 MB/s)" */
-static void print_bandwidth(FILE *out, double bw_bytes)
-{
-	char mib[UNITS_TEXT], mb[UNITS_TEXT];
-
-	text_mib(mib, bw_bytes);
-	text_mb(mb, bw_bytes);
-	fprintf(out, "%s MiB/s (%s MB/s)", mib, mb);
-}
 
 /* --- one direction ---------------------------------------------------------------------------------- */
 
@@ -81,132 +27,162 @@ static void add_latency_row(struct table *t, const char *name, const struct hist
 	table_cell(t, "%" PRIu64, h->count);
 }
 
-static void print_latencies(const struct direction_sum *d, FILE *out)
+static void add_rate_row(struct table *t, const char *name, const struct sample_stats *s,
+			 void (*format)(char text[UNITS_TEXT], double value))
+{
+	const double values[] = { s->min, s->mean, s->max, s->stddev };
+	char text[UNITS_TEXT];
+
+	if (!s->n)
+		return;
+	table_cell(t, "%s", name);
+	for (size_t i = 0; i < array_size(values); i++) {
+		format(text, values[i]);
+		table_cell(t, "%s", text);
+	}
+	units_format_duration(text, s->interval_ns);
+	table_cell(t, "%" PRIu64 " x %s", s->n, text);
+}
+
+static void print_statistics(const struct result_direction *d, FILE *out)
 {
 	static const char *const heads[] = { "", "min", "mean", "max", "stdev", "samples" };
 	_cleanup_(table_fini) struct table t = { 0 };
 
 	table_init(&t, "rrrrrr");
 	for (size_t i = 0; i < array_size(heads); i++)
-		table_cell(&t, "%s", heads[i]);
-	add_latency_row(&t, "slat", &d->slat);
-	add_latency_row(&t, "clat", &d->clat);
-	add_latency_row(&t, "lat", &d->lat);
-	table_print(&t, out, 4);
-}
-
-static const struct {
-	const char *name;
-	double ns;
-	int decimals;
-} scales[] = { { "s", 1e9, 3 }, { "ms", 1e6, 2 }, { "us", 1e3, 1 }, { "ns", 1, 0 } };
-
-/* The unit in which the middle of the distribution has two digits at least, so that a column has one. */
-static size_t scale_of(const struct hist *h)
-{
-	double middle = (double)hist_percentile(h, 50);
-	size_t i = 0;
-
-	while (i + 1 < array_size(scales) && middle < 10 * scales[i].ns)
-		i++;
-	return i;
+		table_cell(&t, "%*s", i ? 0 : NAME_WIDTH, heads[i]);
+	add_latency_row(&t, "slat", &d->sum.slat);
+	add_latency_row(&t, "clat", &d->sum.clat);
+	add_latency_row(&t, "lat", &d->sum.lat);
+	add_rate_row(&t, "iops", &d->iops_samples, text_iops);
+	if (d->bw_bytes > 0)
+		add_rate_row(&t, "bw (MiB/s)", &d->bw_samples, text_mib);
+	if (t.nr_cells > array_size(heads))
+		table_print(&t, out, 4);
+	if (!d->sum.lat.count)
+		fputs("    lat: -\n", out);
 }
 
 static void print_percentiles(const struct hist *h, FILE *out)
 {
 	static const double points[] = { 1,  5,  10, 20, 30,   40,   50,    60,   70,
 					 80, 90, 95, 99, 99.5, 99.9, 99.95, 99.99 };
+	enum { A_ROW = 9 };
 	_cleanup_(table_fini) struct table t = { 0 };
-	size_t scale;
 
-	if (!h->count)
-		return;
-	scale = scale_of(h);
-	fprintf(out, "    lat percentiles (%s):\n", scales[scale].name);
 	table_init(&t, "rrrrrrrrrr");
-	for (size_t i = 0; i < array_size(points); i++) {
-		table_cell(&t, "%.2fth", points[i]);
-		table_cell(&t, "%.*f", scales[scale].decimals,
-			   (double)hist_percentile(h, points[i]) / scales[scale].ns);
+	for (size_t first = 0; first < array_size(points); first += A_ROW) {
+		table_cell(&t, "%*s", NAME_WIDTH, first ? "" : "percentiles");
+		for (size_t i = first; i < first + A_ROW; i++)
+			if (i < array_size(points))
+				table_cell(&t, "%.2fth", points[i]);
+			else
+				table_cell(&t, "%s", "");
+		table_cell(&t, "%s", "lat");
+		for (size_t i = first; i < first + A_ROW; i++) {
+			char text[UNITS_TEXT] = "";
+
+			if (i < array_size(points))
+				units_human_ns(text, (double)hist_percentile(h, points[i]));
+			table_cell(&t, "%s", text);
+		}
 	}
-	while (t.nr_cells % t.nr_columns)
-		table_cell(&t, "%s", "");
-	table_print(&t, out, 5);
+	table_print(&t, out, 4);
 }
 
-static void print_samples(const char *name, const struct sample_stats *s, double unit, FILE *out)
+/* "    lat (us): 250=12.34%, 500=80.00%", a line for each unit. */
+static void print_buckets(const struct hist *h, FILE *out)
 {
-	char interval[UNITS_TEXT], v[4][UNITS_TEXT];
-	const double values[] = { s->min, s->mean, s->max, s->stddev };
+	enum { WHOLE = 10000 }; /* shares are shown in hundredths of a percent */
+	uint64_t counts[NR_LATENCY_BUCKETS], shares[NR_LATENCY_BUCKETS];
+	const char *unit = NULL;
 
-	if (!s->n)
-		return;
-	units_format_duration(interval, s->interval_ns);
-	for (size_t i = 0; i < 4; i++)
-		if (unit > 1)
-			text_scaled(v[i], values[i], unit);
+	latency_counts(h, counts);
+	share_units(counts, NR_LATENCY_BUCKETS, WHOLE, shares);
+	for (size_t i = 0; i < NR_LATENCY_BUCKETS; i++) {
+		const struct latency_bucket *b = &latency_buckets[i];
+
+		if (!counts[i])
+			continue;
+		if (!unit || !streq(unit, b->unit))
+			fprintf(out, "%s    lat (%s): ", unit ? "\n" : "", b->unit);
 		else
-			text_iops(v[i], values[i]);
-	fprintf(out, "    %s: min=%s, mean=%s, max=%s, stdev=%s, samples=%" PRIu64 " of %s\n", name,
-		v[0], v[1], v[2], v[3], s->n, interval);
+			fputs(", ", out);
+		unit = b->unit;
+		if (b->bound)
+			fprintf(out, "%u=", b->bound);
+		else
+			fprintf(out, ">=%u=", latency_buckets[i - 1].bound);
+		if (shares[i])
+			fprintf(out, "%.2f%%", (double)shares[i] / 100);
+		else
+			fputs("<0.01%", out);
+	}
+	fputc('\n', out);
 }
 
 /* Where the rate over the whole runtime hides that not all threads ran all the time. */
 static void print_common(const struct result_direction *d, FILE *out)
 {
+	_cleanup_free_ char *bandwidth = NULL;
 	char iops[UNITS_TEXT];
 
 	if (!d->has_common || !isfinite(d->iops) ||
 	    fabs(d->common_iops - d->iops) <= COMMON_DIFFERS * d->iops)
 		return;
 	text_iops(iops, d->common_iops);
-	fprintf(out, "    common window (every thread ran, %.3f-%.3f s): IOPS=%s, BW=",
-		(double)d->common_start_ns / 1e9, (double)d->common_end_ns / 1e9, iops);
-	print_bandwidth(out, d->common_bw_bytes);
-	fputc('\n', out);
+	bandwidth = text_bandwidth(d->common_bw_bytes);
+	fprintf(out, "    common window (every thread ran, %.3f-%.3f s): IOPS=%s, BW=%s\n",
+		(double)d->common_start_ns / 1e9, (double)d->common_end_ns / 1e9, iops, bandwidth);
 }
 
-static void print_counts(const struct counts *c, FILE *out)
+/* Everything that was submitted, and what became of it. */
+static void print_issued(const struct counts *c, FILE *out)
 {
-	char text[UNITS_TEXT];
+	uint64_t issued = c->ramp_ios + c->ios + c->drain_ios + c->errors + c->unfinished_ios;
+	char ramp[UNITS_TEXT], longest[UNITS_TEXT], oldest[UNITS_TEXT];
+	_cleanup_free_ char *text = NULL;
 
-	fprintf(out, "    errors=%" PRIu64 ", short=%" PRIu64, c->errors, c->short_ios);
-	if (c->ramp_ios) {
-		units_human_bytes(text, (double)c->ramp_bytes);
-		fprintf(out, ", ramp=%" PRIu64 " (%s)", c->ramp_ios, text);
-	}
-	fprintf(out, ", drained=%" PRIu64, c->drain_ios);
-	if (c->drain_ios) {
-		units_human_ns(text, (double)c->drain_lat_max_ns);
-		fprintf(out, " (longest %s)", text);
-	}
-	fprintf(out, ", unfinished=%" PRIu64, c->unfinished_ios);
-	if (c->unfinished_ios) {
-		units_human_ns(text, (double)c->unfinished_age_ns);
-		fprintf(out, " (oldest %s)", text);
-	}
-	fputc('\n', out);
+	units_human_bytes(ramp, (double)c->ramp_bytes);
+	units_human_ns(longest, (double)c->drain_lat_max_ns);
+	units_human_ns(oldest, (double)c->unfinished_age_ns);
+	text = xasprintf(
+		"issued=%" PRIu64 ": ramp=%" PRIu64 "%s%s%s, window=%" PRIu64 ", drained=%" PRIu64
+		"%s%s%s, errors=%" PRIu64 ", unfinished=%" PRIu64 "%s%s%s; short=%" PRIu64,
+		issued, c->ramp_ios, c->ramp_bytes ? " (" : "", c->ramp_bytes ? ramp : "",
+		c->ramp_bytes ? ")" : "", c->ios, c->drain_ios, c->drain_ios ? " (longest " : "",
+		c->drain_ios ? longest : "", c->drain_ios ? ")" : "", c->errors, c->unfinished_ios,
+		c->unfinished_ios ? " (oldest " : "", c->unfinished_ios ? oldest : "",
+		c->unfinished_ios ? ")" : "", c->short_ios);
+	fputs("    ", out);
+	text_wrap(out, text, 4, 6, REPORT_WIDTH);
+}
+
+static void print_distribution(const struct result_direction *d, FILE *out)
+{
+	print_statistics(d, out);
+	if (!d->sum.lat.count)
+		return;
+	print_percentiles(&d->sum.lat, out);
+	print_buckets(&d->sum.lat, out);
 }
 
 static void print_direction(const char *name, const struct result_direction *d, FILE *out)
 {
+	_cleanup_free_ char *bandwidth = text_bandwidth(d->bw_bytes), *text = NULL;
 	char iops[UNITS_TEXT], total[UNITS_TEXT], run[UNITS_TEXT];
 
 	text_iops(iops, d->iops);
 	text_runtime(run, d->runtime_ns);
 	units_human_bytes(total, (double)d->sum.counts.bytes);
-	fprintf(out, "  %s: IOPS=%s, BW=", name, iops);
-	print_bandwidth(out, d->bw_bytes);
-	fprintf(out, ", total=%s, ios=%" PRIu64 ", run=%s\n", total, d->sum.counts.ios, run);
+	text = xasprintf("%s: IOPS=%s, BW=%s, total=%s, ios=%" PRIu64 ", run=%s", name, iops,
+			 bandwidth, total, d->sum.counts.ios, run);
+	fputs("  ", out);
+	text_wrap(out, text, 2, 4, REPORT_WIDTH);
 	print_common(d, out);
-	if (d->sum.lat.count)
-		print_latencies(&d->sum, out);
-	else
-		fputs("    lat: -\n", out);
-	print_percentiles(&d->sum.lat, out);
-	print_samples("iops", &d->iops_samples, 1, out);
-	print_samples("bw (MiB/s)", &d->bw_samples, 1024.0 * 1024.0, out);
-	print_counts(&d->sum.counts, out);
+	print_distribution(d, out);
+	print_issued(&d->sum.counts, out);
 }
 
 /* Flushes are counted apart: they move no bytes, and their latency is the answer that many look for. */
@@ -216,245 +192,90 @@ static void print_sync(const struct result_direction *d, FILE *out)
 
 	text_iops(rate, d->iops);
 	text_runtime(run, d->runtime_ns);
-	fprintf(out, "  sync: fsyncs=%" PRIu64 ", %s/s, run=%s\n", d->sum.counts.ios, rate, run);
-	if (d->sum.lat.count)
-		print_latencies(&d->sum, out);
-	print_percentiles(&d->sum.lat, out);
-	print_counts(&d->sum.counts, out);
-}
-
-/* --- tables of hosts, targets and jobs -------------------------------------------------------------- */
-
-static double rate_per_thread(const struct result_group *g)
-{
-	return g->total.used && g->threads ? g->total.iops / (double)g->threads : NAN;
-}
-
-static int compare_doubles(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-/* Of those that have a rate; NaN for none. The ascending rates are left in `rates`. */
-static double median_rate(const struct result_group *groups, size_t nr, double *rates,
-			  size_t *ret_nr)
-{
-	*ret_nr = 0;
-	for (size_t i = 0; i < nr; i++) {
-		double rate = rate_per_thread(&groups[i]);
-
-		if (isfinite(rate))
-			rates[(*ret_nr)++] = rate;
-	}
-	if (!*ret_nr)
-		return NAN;
-	qsort(rates, *ret_nr, sizeof(*rates), compare_doubles);
-	return *ret_nr % 2 ? rates[*ret_nr / 2] : (rates[*ret_nr / 2 - 1] + rates[*ret_nr / 2]) / 2;
-}
-
-static uint64_t errors_of(const struct result_group *g)
-{
-	return g->total.sum.counts.errors + g->dir[DIR_SYNC].sum.counts.errors;
-}
-
-static const struct result_host *find_host(const struct result *r, const char *name)
-{
-	for (size_t i = 0; i < r->nr_hosts; i++)
-		if (streq(r->hosts[i].name, name))
-			return &r->hosts[i];
-	return NULL;
-}
-
-struct member_table {
-	const struct result *r; /* NULL: the rows are no hosts */
-	double fair, median, slowest;
-};
-
-static void add_note(struct table *t, const struct member_table *m, const struct result_group *g)
-{
-	const struct result_host *h = m->r ? find_host(m->r, g->name) : NULL;
-	double rate = rate_per_thread(g);
-
-	if (h && h->state != HOST_COMPLETE)
-		table_cell(t, "< %s at %.1f s", host_state_names[h->state],
-			   (double)h->lost_at_ns / 1e9);
-	else if (m->r && rate < LAGS_BELOW * m->median)
-		table_cell(t, "< %s-%.0f %%", rate <= m->slowest ? "slowest: " : "",
-			   100 * (1 - rate / m->median));
-	else
-		table_cell(t, "%s", "");
-}
-
-static void add_member(struct table *t, const struct member_table *m, const struct result_group *g)
-{
-	const struct hist *lat = &g->total.sum.lat;
-	char text[5][UNITS_TEXT] = { "-", "-", "-", "-", "-" };
-	double share = 100 * rate_per_thread(g) / m->fair;
-
-	if (g->total.used) {
-		text_iops(text[0], g->total.iops);
-		text_mib(text[1], g->total.bw_bytes);
-	}
-	if (lat->count) {
-		units_human_ns(text[2], hist_mean(lat));
-		units_human_ns(text[3], (double)hist_percentile(lat, 99));
-		units_human_ns(text[4], (double)lat->max);
-	}
-	table_text(t, g->name);
-	table_cell(t, "%" PRIu64, g->threads);
-	for (size_t i = 0; i < array_size(text); i++)
-		table_cell(t, "%s", text[i]);
-	table_cell(t, "%" PRIu64, errors_of(g));
-	if (isfinite(share))
-		table_cell(t, "%.0f %%", share);
-	else
-		table_cell(t, "-");
-	add_note(t, m, g);
-}
-
-/* Which rows of a long table are shown: the slowest, and some of those that have errors. */
-struct selection {
-	bool all;
-	double threshold; /* slower rows are shown */
-	size_t ties;      /* and so many that are as slow */
-	size_t errors;    /* and so many with errors */
-};
-
-static struct selection select_rows(size_t nr, const double *rates, size_t nr_rates)
-{
-	struct selection s = { .all = nr <= ROWS_MAX || nr_rates <= ROWS_SLOWEST };
-	size_t slower = 0;
-
-	if (s.all)
-		return s;
-	s.threshold = rates[ROWS_SLOWEST - 1];
-	while (rates[slower] < s.threshold)
-		slower++;
-	s.ties = ROWS_SLOWEST - slower;
-	s.errors = ROWS_MAX;
-	return s;
-}
-
-static bool is_shown(struct selection *s, const struct result_group *g)
-{
-	double rate = rate_per_thread(g);
-
-	if (s->all || !isfinite(rate) || rate < s->threshold)
-		return true;
-	if (rate <= s->threshold && s->ties) {
-		s->ties--;
-		return true;
-	}
-	if (!errors_of(g) || !s->errors)
-		return false;
-	s->errors--;
-	return true;
-}
-
-static void print_members(const char *title, const struct result *hosts_of,
-			  const struct result_group *g, const struct result_group *rows, size_t nr,
-			  FILE *out)
-{
-	const char *const heads[] = { title, "threads", "IOPS",   "MiB/s", "mean",
-				      "p99", "max",     "errors", "share", "" };
-	_cleanup_free_ double *rates = xcalloc(nr, sizeof(*rates));
-	struct member_table m = { .r = hosts_of };
-	_cleanup_(table_fini) struct table t = { 0 };
-	size_t nr_rates, shown = 0;
-	double sum = 0, threads = 0;
-	struct selection selection;
-
-	m.median = median_rate(rows, nr, rates, &nr_rates);
-	selection = select_rows(nr, rates, nr_rates);
-	m.slowest = nr_rates ? rates[0] : NAN;
-	for (size_t i = 0; i < nr; i++) {
-		if (!isfinite(rate_per_thread(&rows[i])))
-			continue;
-		sum += rows[i].total.iops;
-		threads += (double)rows[i].threads;
-	}
-	m.fair = sum / threads;
-	table_init(&t, "lrrrrrrrrl");
-	for (size_t i = 0; i < array_size(heads); i++)
-		table_cell(&t, "%s", heads[i]);
-	for (size_t i = 0; i < nr; i++) {
-		if (!is_shown(&selection, &rows[i]))
-			continue;
-		add_member(&t, &m, &rows[i]);
-		shown++;
-	}
-	fprintf(out, "\n  %ss of group '%s' (share: of an equal share per thread%s)\n", title,
-		g->name, hosts_of && nr > 1 ? "; < percent: against the median" : "");
-	table_print(&t, out, 4);
-	if (shown < nr)
-		fprintf(out, "    and %zu more that are not slower: see result.json\n", nr - shown);
+	fprintf(out, "  sync (fsync, fdatasync): %s per s, total=%" PRIu64 ", run=%s\n", rate,
+		d->sum.counts.ios, run);
+	print_distribution(d, out);
+	print_issued(&d->sum.counts, out);
 }
 
 /* --- the group -------------------------------------------------------------------------------------- */
 
-/* "30.000-31.000 s", or "431 us to 1.02 s" */
-static void print_runtimes(uint64_t shortest, uint64_t longest, FILE *out)
+static void print_errors(const struct result_group *g, FILE *out)
 {
-	char low[UNITS_TEXT], high[UNITS_TEXT];
+	static const char *const heads[] = { "errors", "",          "count",      "first on host",
+					     "target", "at offset", "after start" };
+	_cleanup_(table_fini) struct table t = { 0 };
 
-	text_runtime(low, shortest);
-	text_runtime(high, longest);
-	if (shortest >= NS_PER_S)
-		fprintf(out, "%.3f-%s", (double)shortest / 1e9, high);
-	else
-		fprintf(out, "%s to %s", low, high);
+	table_init(&t, "llrllrr");
+	for (size_t i = 0; i < array_size(heads); i++)
+		table_cell(&t, "%s", heads[i]);
+	for (size_t i = 0; i < g->nr_errors; i++) {
+		const struct result_error *e = &g->errors[i];
+		bool is_known = e->direction >= 0 && e->direction < DIR_COUNT;
+		char when[UNITS_TEXT] = "-";
+
+		if (e->first_ns)
+			text_runtime(when, e->first_ns);
+		table_cell(&t, "  %s", is_known ? direction_names[e->direction] : "-");
+		if (e->name)
+			table_text(&t, e->name);
+		else
+			table_cell(&t, "errno %" PRIu64, e->number);
+		table_cell(&t, "%" PRIu64, e->count);
+		table_text(&t, e->first_host ? e->first_host : "-");
+		table_text(&t, e->first_target ? e->first_target : "-");
+		if (e->first_offset == UINT64_MAX)
+			table_cell(&t, "-");
+		else
+			table_cell(&t, "%" PRIu64 " B", e->first_offset);
+		table_cell(&t, "%s", when);
+	}
+	table_print(&t, out, 2);
 }
 
-static void print_status_line(const struct result_group *g, enum direction dir, FILE *out)
+static void print_first_error(const struct result_group *g, FILE *out)
 {
-	static const char *const names[] = { "READ", "WRITE", "TRIM" };
-	const struct result_direction *d = &g->dir[dir];
-	double min = INFINITY, max = -INFINITY;
-	uint64_t shortest = UINT64_MAX, longest = 0;
-	char low[UNITS_TEXT], high[UNITS_TEXT], total[UNITS_TEXT], total_si[UNITS_TEXT];
+	_cleanup_free_ char *text = str_printable(g->first_error);
 
-	for (size_t i = 0; i < g->nr_hosts; i++) {
-		const struct result_direction *h = &g->hosts[i].dir[dir];
-
-		if (!h->used || !isfinite(h->bw_bytes))
-			continue;
-		min = fmin(min, h->bw_bytes);
-		max = fmax(max, h->bw_bytes);
-		shortest = h->runtime_ns < shortest ? h->runtime_ns : shortest;
-		longest = h->runtime_ns > longest ? h->runtime_ns : longest;
-	}
-	text_mib(low, min);
-	text_mib(high, max);
-	units_human_bytes(total, (double)d->sum.counts.bytes);
-	units_human_bytes_si(total_si, (double)d->sum.counts.bytes);
-	fprintf(out, "  %5s: bw=", names[dir]);
-	print_bandwidth(out, d->bw_bytes);
-	if (shortest <= longest)
-		fprintf(out, ", per host %s-%s MiB/s", low, high);
-	fprintf(out, ",\n         io=%s (%s), run=", total, total_si);
-	if (shortest <= longest)
-		print_runtimes(shortest, longest, out);
-	else
-		fputs("-", out);
-	fputc('\n', out);
+	fputs("  first error: ", out);
+	text_wrap(out, text, 15, 4, REPORT_WIDTH);
 }
 
 static void print_cpu(const struct result_group *g, FILE *out)
 {
-	if (g->has_cpu)
-		fprintf(out,
-			"  cpu: usr=%.2f %%, sys=%.2f %% of one CPU, ctx=%" PRIu64 ", majf=%" PRIu64
-			", minf=%" PRIu64 "\n",
-			g->cpu_usr, g->cpu_sys, g->ctx, g->majf, g->minf);
-	else
+	char usr[UNITS_TEXT], sys[UNITS_TEXT], iowq[UNITS_TEXT];
+
+	if (!g->has_cpu) {
 		fputs("  cpu: -\n", out);
+		return;
+	}
+	text_percent(usr, g->cpu_usr);
+	text_percent(sys, g->cpu_sys);
+	text_percent(iowq, g->cpu_iowq);
+	fprintf(out,
+		"  cpu: usr=%s, sys=%s of one CPU (io-wq: %s of it), ctx=%" PRIu64 ", majf=%" PRIu64
+		", minf=%" PRIu64 "\n",
+		usr, sys, iowq, g->ctx, g->majf, g->minf);
 }
 
-static const char *plural(uint64_t n)
+/* "  IO depths : 1=0.1%, 2=0.0%, ... >=64=0.0%": fio's columns; each is named by its lower bound. */
+static void print_depths(const char *name, const struct pow2_counts *p, FILE *out)
 {
-	return n == 1 ? "" : "s";
+	enum { COLUMNS = 7, WHOLE = 1000 }; /* shares are shown in tenths of a percent */
+	uint64_t counts[COLUMNS] = { 0 }, shares[COLUMNS];
+
+	for (size_t i = 0; i < POW2_BUCKETS; i++)
+		counts[i < COLUMNS ? i : COLUMNS - 1] += p->bucket[i];
+	share_units(counts, COLUMNS, WHOLE, shares);
+	fprintf(out, "  %9s: ", name);
+	for (size_t i = 0; i < COLUMNS; i++) {
+		fprintf(out, "%s%s%u=", i ? ", " : "", i + 1 == COLUMNS ? ">=" : "", 1u << i);
+		if (counts[i] && !shares[i])
+			fputs("<0.1%", out);
+		else
+			fprintf(out, "%.1f%%", (double)shares[i] / 10);
+	}
+	fputc('\n', out);
 }
 
 /* Memory answers much of buffered I/O: whoever reads the numbers must know. */
@@ -472,21 +293,29 @@ static void print_buffered(const struct result_group *g, FILE *out)
 
 static void print_head(const struct result_group *g, FILE *out)
 {
-	fprintf(out, "%s: (hosts=%zu, threads=%" PRIu64 "): err=%" PRIu64 ", depth=%" PRIu64,
-		g->name, g->nr_hosts, g->threads, errors_of(g), g->depth);
-	if (g->effective_depth)
-		fprintf(out, ", at most %" PRIu64 " in flight per thread", g->effective_depth);
-	fputc('\n', out);
-	print_buffered(g, out);
-	if (g->first_error) {
-		_cleanup_free_ char *text = str_printable(g->first_error);
+	_cleanup_free_ char *name = str_printable(g->name), *text = NULL, *effective = NULL;
 
-		fputs("  first error: ", out);
-		text_wrap(out, text, 15, 4, REPORT_WIDTH);
-	}
+	if (g->effective_depth)
+		effective =
+			xasprintf(", at most %" PRIu64 " in flight per thread", g->effective_depth);
+	text = xasprintf(
+		"%s: (hosts=%zu, threads=%" PRIu64 "): err=%" PRIu64 ", depth=%" PRIu64 "%s", name,
+		g->nr_hosts, g->threads, group_errors(g), g->depth, effective ? effective : "");
+	text_wrap(out, text, 0, 4, REPORT_WIDTH);
+	print_buffered(g, out);
+	if (g->nr_errors)
+		print_errors(g, out);
+	else if (g->first_error)
+		print_first_error(g, out);
 }
 
-void text_group(const struct result *r, const struct result_group *g, FILE *out)
+uint64_t group_errors(const struct result_group *g)
+{
+	return g->total.sum.counts.errors + g->dir[DIR_SYNC].sum.counts.errors;
+}
+
+void text_group(const struct result *r, const struct result_step *s, const struct result_group *g,
+		FILE *out)
 {
 	fputc('\n', out);
 	print_head(g, out);
@@ -496,14 +325,11 @@ void text_group(const struct result *r, const struct result_group *g, FILE *out)
 	if (g->dir[DIR_SYNC].used)
 		print_sync(&g->dir[DIR_SYNC], out);
 	print_cpu(g, out);
-	print_members("host", r, g, g->hosts, g->nr_hosts, out);
-	if (g->nr_targets > 1)
-		print_members("target", NULL, g, g->targets, g->nr_targets, out);
-	if (g->nr_jobs > 1)
-		print_members("job", NULL, g, g->jobs, g->nr_jobs, out);
-	fprintf(out, "\nRun status group '%s' (%zu host%s, %" PRIu64 " thread%s):\n", g->name,
-		g->nr_hosts, plural(g->nr_hosts), g->threads, plural(g->threads));
-	for (unsigned dir = 0; dir < DIR_SYNC; dir++)
-		if (g->dir[dir].used)
-			print_status_line(g, (enum direction)dir, out);
+	if (g->has_depths) {
+		print_depths("IO depths", &g->depths, out);
+		print_depths("submit", &g->submits, out);
+		print_depths("complete", &g->completes, out);
+	}
+	text_members(r, s, g, out);
+	text_run_status(g, out);
 }
