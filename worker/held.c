@@ -70,6 +70,13 @@ void held_targets_keep(struct held_targets *all, const struct assignment *a)
 	all->nr = kept;
 }
 
+void held_targets_mark_written(struct held_targets *all, const struct open_target *open)
+{
+	for (size_t i = 0; i < all->nr; i++)
+		if (all->items[i].open == open)
+			all->items[i].is_written = true;
+}
+
 void held_targets_close(struct held_targets *all, const struct open_target *open)
 {
 	for (size_t i = 0; i < all->nr; i++) {

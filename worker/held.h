@@ -8,6 +8,7 @@
 struct held_target {
 	struct work_target spec; /* owned copy of what it was opened for */
 	struct open_target *open;
+	bool is_written; /* a step has written it, and nobody has synced it since */
 };
 
 struct held_targets {
@@ -25,6 +26,7 @@ struct open_target *held_targets_find(const struct held_targets *all,
 /* Closes all that the assignment does not want; before anything is opened for it, since the same device may be wanted
  * in another way. */
 void held_targets_keep(struct held_targets *all, const struct assignment *a);
+void held_targets_mark_written(struct held_targets *all, const struct open_target *open);
 void held_targets_close(struct held_targets *all, const struct open_target *open);
 
 #endif

@@ -9,7 +9,6 @@
 
 #include "common/base/clock.h"
 #include "common/base/limits.h"
-#include "common/base/units.h"
 #include "worker/iostep.h"
 
 #include <errno.h>
@@ -99,19 +98,16 @@ static void take_frames(struct ioproc *p)
 		p->leaving = true;
 }
 
-static bool on_progress(void *arg, const char *path, uint64_t done, uint64_t total)
+static bool on_progress(void *arg, const char *doing, uint64_t done)
 {
 	struct ioproc *p = arg;
 	uint64_t now = clock_mono_ns();
-	char done_text[UNITS_TEXT], total_text[UNITS_TEXT];
 
-	if (now >= p->next_progress_ns) {
+	if (doing && now >= p->next_progress_ns) {
 		struct message m = { .type = MSG_PONG };
 
-		units_human_bytes(done_text, (double)done);
-		units_human_bytes(total_text, (double)total);
 		m.pong.state = xstrdup("preparing");
-		m.pong.doing = xasprintf("laying out %s: %s of %s", path, done_text, total_text);
+		m.pong.doing = xstrdup(doing);
 		m.pong.progress = done;
 		answer(p, m);
 		message_fini(&m);
@@ -143,7 +139,7 @@ static void on_prepare(struct ioproc *p, struct message *m)
 	}
 	if (err && error_code(err) == ERR_INTERRUPTED) { /* by nobody else */
 		error_destroy(&err);
-		err = error_new(ERR_LOST, "the lease ended while files were laid out");
+		err = error_new(ERR_LOST, "the lease ended in PREPARE");
 	}
 	if (err) {
 		fail_step(p, err);

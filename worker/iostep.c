@@ -2,6 +2,7 @@
 #include "worker/iostep.h"
 
 #include "common/base/clock.h"
+#include "common/base/units.h"
 #include "worker/host/counters.h"
 #include "worker/io/pool.h"
 #include "worker/iocheck.h"
@@ -35,6 +36,7 @@ struct iostep {
 	size_t nr_specs;
 	struct pool *pool;
 	uint64_t layout_bytes;
+	struct settle settle;
 	struct device_stat
 		*before; /* per target; elapsed_ns: instant of the reading; 0: has no counters */
 	uint64_t start_ns;
@@ -106,6 +108,7 @@ static struct error *check_step(const struct iostep *s)
 {
 	struct error *errs = iocheck_limits(s->a, &s->env->setup);
 
+	error_append(&errs, settle_check(&s->settle, s->a));
 	for (size_t i = 0; i < s->a->nr_members; i++) {
 		const struct work_member *m = &s->a->members[i];
 
@@ -113,6 +116,18 @@ static struct error *check_step(const struct iostep *s)
 						  "target '%s'", s->a->targets[m->target].name));
 	}
 	return errs;
+}
+
+static bool tell_layout(void *arg, const char *path, uint64_t done, uint64_t total)
+{
+	const struct io_env *env = arg;
+	char done_text[UNITS_TEXT], total_text[UNITS_TEXT];
+	_cleanup_free_ char *doing = NULL;
+
+	units_human_bytes(done_text, (double)done);
+	units_human_bytes(total_text, (double)total);
+	doing = xasprintf("laying out %s: %s of %s", path, done_text, total_text);
+	return env->progress(env->progress_arg, doing, done);
 }
 
 static struct error *lay_out(struct iostep *s)
@@ -123,8 +138,7 @@ static struct error *lay_out(struct iostep *s)
 
 		if (!bytes)
 			continue;
-		err = target_layout(s->targets[i], bytes, s->env->progress, s->env->progress_arg,
-				    &written);
+		err = target_layout(s->targets[i], bytes, tell_layout, s->env, &written);
 		s->layout_bytes += written;
 		if (err)
 			return error_context(err, "target '%s'", s->a->targets[i].name);
@@ -207,8 +221,10 @@ static void read_counters(struct iostep *s)
 
 static struct error *prepare(struct iostep *s)
 {
-	struct error *err = open_targets(s);
+	struct error *err = s->a->probe ? NULL : settle_written(&s->settle, &s->env->held);
 
+	if (!err)
+		err = open_targets(s);
 	if (!err)
 		err = check_step(s);
 	if (err)
@@ -217,6 +233,8 @@ static struct error *prepare(struct iostep *s)
 	if (s->a->probe)
 		return NULL;
 	err = lay_out(s);
+	if (!err)
+		err = settle_caches(&s->settle, s->a, s->targets);
 	if (!err)
 		err = make_specs(s);
 	if (!err)
@@ -236,6 +254,9 @@ struct error *iostep_new(struct io_env *env, const struct assignment *a, struct 
 	s->env = env;
 	s->a = a;
 	s->cpu_begin_ns = s->cpu_end_ns = UINT64_MAX;
+	s->settle = (struct settle) { .root = &host_root_live,
+				      .progress = env->progress,
+				      .arg = env->progress_arg };
 	s->info = xcalloc(a->nr_targets + 1, sizeof(*s->info));
 	s->targets = xcalloc(a->nr_targets + 1, sizeof(struct open_target *));
 	err = prepare(s);
@@ -254,6 +275,7 @@ void iostep_destroy(struct iostep **self_p)
 	if (!s)
 		return;
 	pool_destroy(&s->pool);
+	error_destroy(&s->settle.warnings);
 	for (size_t i = 0; s->a->probe && i < s->a->nr_targets; i++)
 		target_close(&s->targets[i]);
 	free(s->targets);
@@ -321,6 +343,9 @@ struct error *iostep_start(struct iostep *s, uint64_t start_ns)
 	if (start_ns > now + START_MAX_AHEAD_NS)
 		return error_new(ERR_PROTOCOL, "START is for an instant more than an hour ahead");
 	s->start_ns = start_ns;
+	for (size_t i = 0; i < s->a->nr_targets; i++)
+		if (s->a->targets[i].writes)
+			held_targets_mark_written(&s->env->held, s->targets[i]);
 	plan_cpu(s);
 	pool_start(s->pool, start_ns);
 	return NULL;
@@ -478,7 +503,6 @@ static struct error *wake_warning(const struct iostep *s)
 			 (unsigned long long)ordinary, s->nr_specs, (double)worst / NS_PER_MS);
 }
 
-/* All that the host wants said about the step, in one text; NULL: nothing. */
 static void add_warning(struct msg_done *done, const char *text)
 {
 	done->warnings = xrealloc(done->warnings, done->nr_warnings + 1, sizeof(char *));
@@ -492,6 +516,8 @@ static void step_warnings(const struct iostep *s, struct msg_done *done)
 	if (late)
 		add_warning(done, error_message(late));
 	for (const struct error *w = pool_warnings(s->pool); w; w = error_next(w))
+		add_warning(done, error_message(w));
+	for (const struct error *w = s->settle.warnings; w; w = error_next(w))
 		add_warning(done, error_message(w));
 }
 

@@ -12,6 +12,7 @@
 #include "worker/child.h"
 #include "worker/held.h"
 #include "worker/host/target.h"
+#include "worker/settle.h"
 
 struct io_env {
 	struct io_setup setup;
@@ -20,8 +21,8 @@ struct io_env {
 	struct stats_block *block;
 	size_t block_bytes;
 	struct held_targets held;
-	/* Called while a file is laid out; false: stop that. */
-	target_progress progress;
+	/* Called while PREPARE takes its time; see settle.h. */
+	settle_progress progress;
 	void *progress_arg;
 };
 /* Takes the setup over. The environment must not be moved from then on. */

@@ -65,7 +65,7 @@ struct disk_use {
 	uint64_t pieces[NR_WAYS]; /* ios as the device gets them */
 	uint64_t syncs;
 	bool is_exact; /* direct to the device and all well: the device must count the same bytes */
-	bool has_buffered_reads;
+	bool has_buffered_reads, has_buffered_writes;
 	size_t nr_readers; /* targets that are read */
 };
 
@@ -118,6 +118,7 @@ static void add_member(struct disk_use *use, const struct host_sums *h, const st
 	use->is_exact &= job->direct && is_clean(m) &&
 			 h->work->targets[m->work->target].kind == TARGET_DEVICE;
 	use->has_buffered_reads |= !job->direct && job_reads(job);
+	use->has_buffered_writes |= !job->direct && job_writes(job);
 }
 
 static struct disk_use use_of(const struct host_sums *h, const char *disk)
@@ -254,22 +255,39 @@ static void warn_foreign(struct step_sums *s, const struct disk_use *use,
 		       d->path ? d->path : d->disk, count, amount, of_ours));
 }
 
+/* How much of what was moved the device knows nothing of; false: too little to speak of. */
+static bool is_in_memory(uint64_t own, uint64_t counted, double *ret_percent, char text[UNITS_TEXT],
+			 char all[UNITS_TEXT])
+{
+	uint64_t cached = minus(own, counted);
+	double share = own ? (double)cached / (double)own : 0;
+
+	*ret_percent = share * 100;
+	units_human_bytes(text, (double)cached);
+	units_human_bytes(all, (double)own);
+	return share >= CACHED_WARN_SHARE;
+}
+
 static void warn_cached(struct step_sums *s, const struct disk_use *use,
 			const struct device_stat *counted, const struct result_device *d)
 {
-	uint64_t cached = minus(use->bytes[READ], counted->read_bytes);
-	double share = use->bytes[READ] ? (double)cached / (double)use->bytes[READ] : 0;
-	char from[UNITS_TEXT], all[UNITS_TEXT];
+	char cached[UNITS_TEXT], all[UNITS_TEXT];
+	double percent;
 
-	if (!use->has_buffered_reads || share < CACHED_WARN_SHARE)
-		return;
-	units_human_bytes(from, (double)cached);
-	units_human_bytes(all, (double)use->bytes[READ]);
-	warn(s, d,
-	     xasprintf(
-		     "%.0f %% of the reads (%s of %s) came from the page cache and not from '%s'; "
-		     "for the device's speed set 'direct: true', or read more than memory holds",
-		     share * 100, from, all, d->disk));
+	if (use->has_buffered_reads &&
+	    is_in_memory(use->bytes[READ], counted->read_bytes, &percent, cached, all))
+		warn(s, d,
+		     xasprintf("%.0f %% of the reads (%s of %s) came from the page cache and not "
+			       "from '%s'; for the device's speed set 'direct: true', or read more "
+			       "than memory holds",
+			       percent, cached, all, d->disk));
+	if (use->has_buffered_writes &&
+	    is_in_memory(use->bytes[WRITE], counted->write_bytes, &percent, cached, all))
+		warn(s, d,
+		     xasprintf("%.0f %% of the writes (%s of %s) were in the page cache and not on "
+			       "'%s' at the end; for the device's speed set 'direct: true', or "
+			       "'end_fsync: true'",
+			       percent, cached, all, d->disk));
 }
 
 /* A device that counts less than was moved by direct I/O: one of the two is wrong. */

@@ -518,6 +518,16 @@ struct error *target_fd(struct open_target *t, bool write, bool direct, int *ret
 	return NULL;
 }
 
+int target_look_fd(const struct open_target *t)
+{
+	return t->look_fd >= 0 ? t->look_fd : t->guard_fd;
+}
+
+enum target_kind target_kind_of(const struct open_target *t)
+{
+	return (enum target_kind)t->target.kind;
+}
+
 struct error *target_layout(struct open_target *t, uint64_t bytes, target_progress progress,
 			    void *arg, uint64_t *written)
 {

@@ -33,6 +33,10 @@ struct error *target_check_member(const struct open_target *t,
  * target, the same one for the same flags. */
 struct error *target_fd(struct open_target *t, bool write, bool direct, int *ret) _must_check_;
 
+/* A descriptor to sync it and to ask about its cache with; -1: it has none. Borrowed. */
+int target_look_fd(const struct open_target *t);
+enum target_kind target_kind_of(const struct open_target *t);
+
 /* Makes the file's first `bytes` bytes real (free space checked, fallocate, written with data that does not
  * compress) before a job reads them; nothing for devices and for files that have them already. `progress`
  * is called every 64 MiB or so; returning false stops the layout. *written: bytes written. */

@@ -363,6 +363,22 @@ Test(step_devices, reads_that_the_device_did_not_see)
 	fleet_fini(&b.fleet);
 }
 
+Test(step_devices, writes_that_the_device_has_not_seen_yet)
+{
+	struct job job = fleet_job("j", RW_WRITE);
+	const struct result *r;
+	struct bench b;
+
+	bench_init(&b, 1, &job, 1);
+	load(&b, 0, DIR_WRITE, 1000, 4096);
+	b.devices[0].write_bytes = 100 * 4096;
+	r = finish(&b);
+	cr_expect(fleet_warned(r, "90 % of the writes (3.52 MiB of 3.91 MiB) were in the page "
+				  "cache and not on 'sda' at the end"));
+	cr_expect_not(fleet_warned(r, "reads"));
+	fleet_fini(&b.fleet);
+}
+
 Test(step_devices, readahead_is_not_less_than_nothing)
 {
 	struct job job = fleet_job("j", RW_READ);
