@@ -324,6 +324,10 @@ static void print_plan(const struct plan *plan, FILE *out)
 	print_points(plan, out);
 	print_order(plan, out);
 	print_times(plan, out);
+	for (size_t i = 0; i < sc->nr_checks; i++) {
+		print_label(i ? "" : "checks", out);
+		fprintf(out, "%s\n", sc->checks[i]);
+	}
 	print_phases(plan, out);
 	fprintf(out, "\nTargets\n");
 	for (size_t i = 0; i < sc->nr_targets; i++)

@@ -178,6 +178,7 @@ static void finish(struct job_run *j, const struct run *run, const char *started
 		return;
 	rfc3339(ended);
 	check_overlap(j);
+	error_append(&j->errors, collector_check(j->collector));
 	status =
 		exit_status_worst(error_exit_status(run_errors(run)), error_exit_status(j->errors));
 	result = collector_finish(j->collector, run_status(run), status, started, ended);

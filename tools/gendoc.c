@@ -4,6 +4,7 @@
  * Writes scenario.md, protocol.md and metrics.md into DIR (docs/reference), or with --check says which of them are
  * not what it would write, and ends with 1.
  */
+#include "common/model/metric_path.h"
 #include "common/net/message.h"
 
 #include <ctype.h>
@@ -103,6 +104,13 @@ static void print_metrics(FILE *out)
 	for (unsigned i = 0; i < NR_METRICS; i++)
 		fprintf(out, "| `%s` | %s | %s | %s |\n", metrics[i].name, units[metrics[i].unit],
 			merges[metrics[i].merge], metrics[i].help);
+	fputs("\n# Numbers by path\n\n"
+	      "Generated from `common/model/metric_path.c`. `checks` of a scenario name them: "
+	      "`read.iops`, `lat.p99`, `oltp:write.lat.mean`, `errors`. Without a direction a "
+	      "number of directions is that of read, write and trim together. A STATISTIC is "
+	      "`mean`, `stddev`, `min`, `max` or a percentile: `p50`, `p99.9`.\n\n",
+	      out);
+	metric_path_print_markdown(out);
 }
 
 static const struct page {

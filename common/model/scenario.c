@@ -5,7 +5,13 @@
 
 #include <limits.h>
 
-enum { TEXT_BYTES = 4096, NAME_BYTES = 128, LIST_ENTRIES = 8192, MAX_REPEAT = 100000 };
+enum {
+	TEXT_BYTES = 4096,
+	NAME_BYTES = 128,
+	LIST_ENTRIES = 8192,
+	MAX_REPEAT = 100000,
+	MAX_CHECKS = 256
+};
 #define SECOND    1000000000ull
 #define HOUR      (3600 * SECOND)
 #define BYTES_MAX (1ull << 62)
@@ -187,7 +193,7 @@ static const struct field scenario_fields[] = {
 		 .help = "Whether all repeats of a point come one after the other, or all points come before the next repeat"),
 	F_DURATION(struct scenario, pause, .def = "0", .max = HOUR,
 		   .help = "Rest between two runs of a point"),
-	F_STRLIST(struct scenario, checks, nr_checks, .flags = FIELD_OPTIONAL, .max = LIST_ENTRIES,
+	F_STRLIST(struct scenario, checks, nr_checks, .flags = FIELD_OPTIONAL, .max = MAX_CHECKS,
 		  .help = "What must hold of the results, for exit status 0: 'lat.p99 < 2ms', 'NAME:read.iops >= 10k' of a group"),
 	F_DURATION(struct scenario, interval, .def = "1s", .min = SECOND / 10, .max = HOUR,
 		   .help = "Time between samples"),

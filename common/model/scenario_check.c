@@ -561,6 +561,7 @@ struct error *scenario_check(struct scenario *sc, const struct scenario_changes 
 	check_sweep(&c);
 	check_structure(&c);
 	check_phases(&c);
+	check_checks(&c);
 	errors = take_findings(&c);
 	hostlist_fini(&c.hosts);
 	return errors;

@@ -51,5 +51,7 @@ bool target_key_sure(const struct checker *c, const struct target *t, const char
 void check_job(struct checker *c, const struct phase_at *ph, size_t i);
 /* The rules between the jobs of a phase that use one target (scenario_share.c). */
 void check_sharing(struct checker *c, const struct phase_at *ph);
+/* The rules of `checks` (scenario_checks.c). */
+void check_checks(struct checker *c);
 
 #endif

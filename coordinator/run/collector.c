@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "coordinator/run/collector.h"
 
+#include "coordinator/run/checks.h"
 #include "coordinator/run/step_sums.h"
 #include "coordinator/run/summary.h"
 
@@ -232,6 +233,13 @@ void collector_live(const struct collector *c, struct live *ret)
 uint64_t collector_errors(const struct collector *c)
 {
 	return c->errors + (c->is_running ? c->step.errors : 0);
+}
+
+struct error *collector_check(struct collector *c)
+{
+	if (c->is_running)
+		collector_end(c);
+	return checks_evaluate(c->plan->scenario, &c->result);
 }
 
 const struct result *collector_result(const struct collector *c)

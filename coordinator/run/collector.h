@@ -52,6 +52,9 @@ void collector_live(const struct collector *c, struct live *ret);
 /* I/O errors of all steps so far, those of unmeasured phases included: a run that has any exits with 1. */
 uint64_t collector_errors(const struct collector *c);
 
+/* Holds the scenario's checks against the steps, once, after the last of them; see checks.h. */
+struct error *collector_check(struct collector *c) _must_check_;
+
 /* The result as far as steps have ended. */
 const struct result *collector_result(const struct collector *c);
 

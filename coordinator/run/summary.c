@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "coordinator/run/summary.h"
 
+#include "common/model/metric_path.h"
 #include "coordinator/run/series.h"
 
 #include <math.h>
@@ -15,60 +16,11 @@ static const char *const group_metrics[] = {
 	"lat.p99.9", "errors",   "cpu.usr",  "cpu.sys",
 };
 
-static double latency_metric(const struct hist *lat, const char *name)
-{
-	char *end = NULL;
-	double p;
-
-	if (!lat->count)
-		return NAN;
-	if (streq(name, "mean"))
-		return hist_mean(lat);
-	if (streq(name, "stddev"))
-		return hist_stddev(lat);
-	if (streq(name, "min"))
-		return (double)lat->min;
-	if (streq(name, "max"))
-		return (double)lat->max;
-	if (name[0] != 'p' || name[1] < '0' || name[1] > '9')
-		return NAN;
-	p = strtod(name + 1, &end);
-	return *end || !(p > 0 && p <= 100) ? NAN : (double)hist_percentile(lat, p);
-}
-
-static double direction_metric(const struct result_direction *d, const char *name)
-{
-	if (!d->used)
-		return NAN;
-	if (streq(name, "iops"))
-		return d->iops;
-	if (streq(name, "bw_bytes"))
-		return d->bw_bytes;
-	if (streq(name, "errors"))
-		return (double)d->sum.counts.errors;
-	if (str_starts(name, "lat."))
-		return latency_metric(&d->sum.lat, name + 4);
-	if (str_starts(name, "clat."))
-		return latency_metric(&d->sum.clat, name + 5);
-	return NAN;
-}
-
 double group_metric(const struct result_group *g, const char *path)
 {
-	for (unsigned dir = 0; dir < DIR_COUNT; dir++) {
-		size_t len = strlen(direction_names[dir]);
+	struct metric_path parsed;
 
-		if (str_starts(path, direction_names[dir]) && path[len] == '.')
-			return direction_metric(&g->dir[dir], path + len + 1);
-	}
-	if (streq(path, "cpu.usr"))
-		return g->has_cpu ? g->cpu_usr : NAN;
-	if (streq(path, "cpu.sys"))
-		return g->has_cpu ? g->cpu_sys : NAN;
-	/* A sync that fails is an error of the job, too. */
-	if (streq(path, "errors"))
-		return (double)(g->total.sum.counts.errors + g->dir[DIR_SYNC].sum.counts.errors);
-	return direction_metric(&g->total, path);
+	return metric_path_parse(path, &parsed) ? metric_path_value(&parsed, NULL, g) : NAN;
 }
 
 static bool same_point(const struct result_step *a, const struct result_step *b)
