@@ -14,9 +14,24 @@ static const struct choice rw_choices[] = {
 
 static const struct choice engine_choices[] = {
 	{ "io_uring", ENGINE_IO_URING, "asynchronous, iodepth I/Os in flight per thread" },
+	{ "libaio",   ENGINE_LIBAIO,   "io_submit and io_getevents, iodepth I/Os in flight per thread; only direct I/O is asynchronous" },
 	{ "psync",    ENGINE_PSYNC,    "pread and pwrite, one I/O in flight per thread" },
+	{ "sync",     ENGINE_SYNC,     "lseek, read and write, one I/O in flight per thread" },
+	{ "pvsync2",  ENGINE_PVSYNC2,  "preadv2 and pwritev2, one I/O in flight per thread" },
+	{ "mmap",     ENGINE_MMAP,     "a mapping of the target, where page faults are the I/O; always through the page cache" },
 	{ NULL }
 };
+
+static const unsigned engine_can[] = {
+	[ENGINE_IO_URING] = ENGINE_CAN_QUEUE | ENGINE_CAN_DIRECT,
+	[ENGINE_LIBAIO]   = ENGINE_CAN_QUEUE | ENGINE_CAN_DIRECT,
+	[ENGINE_PSYNC]    = ENGINE_CAN_DIRECT,
+	[ENGINE_SYNC]     = ENGINE_CAN_DIRECT,
+	[ENGINE_PVSYNC2]  = ENGINE_CAN_DIRECT,
+	[ENGINE_MMAP]     = 0,
+};
+static_assert(array_size(engine_can) == JOB_ENGINES, "one row for each engine");
+static_assert(array_size(engine_choices) == JOB_ENGINES + 1, "one name for each engine");
 
 static const struct choice on_error_choices[] = {
 	{ "stop",     ON_ERROR_STOP,     "the thread ends at its first I/O error" },
@@ -92,3 +107,17 @@ const struct schema job_schema = {
 	.strict_wire = true,
 };
 /* clang-format on */
+
+unsigned job_engine_can(enum job_engine engine)
+{
+	assert((size_t)engine < array_size(engine_can));
+	return engine_can[engine];
+}
+
+const char *job_engine_name(enum job_engine engine)
+{
+	for (const struct choice *c = engine_choices; c->name; c++)
+		if (c->value == (int)engine)
+			return c->name;
+	return "";
+}

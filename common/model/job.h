@@ -10,7 +10,21 @@
 
 enum job_rw { RW_READ, RW_WRITE, RW_RANDREAD, RW_RANDWRITE, RW_RW, RW_RANDRW };
 enum job_on_error { ON_ERROR_STOP, ON_ERROR_CONTINUE, ON_ERROR_STOP_ALL };
-enum job_engine { ENGINE_IO_URING, ENGINE_PSYNC };
+enum job_engine {
+	ENGINE_IO_URING,
+	ENGINE_LIBAIO,
+	ENGINE_PSYNC,
+	ENGINE_SYNC,
+	ENGINE_PVSYNC2,
+	ENGINE_MMAP,
+	JOB_ENGINES
+};
+
+/* What an engine can do with a job; what it cannot is found before any I/O. */
+enum job_engine_can {
+	ENGINE_CAN_QUEUE = 1,  /* iodepth I/Os in flight; without it one */
+	ENGINE_CAN_DIRECT = 2, /* bypass the page cache */
+};
 
 struct job {
 	char *name;
@@ -45,6 +59,9 @@ struct job {
 };
 
 extern const struct schema job_schema;
+
+unsigned job_engine_can(enum job_engine engine); /* enum job_engine_can */
+const char *job_engine_name(enum job_engine engine);
 
 static inline bool job_reads(const struct job *j)
 {

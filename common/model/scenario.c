@@ -474,7 +474,8 @@ bool target_direct(const struct target *t, const struct job *job)
 {
 	if (schema_is_set(&job_schema, job, "direct"))
 		return job->direct;
-	return target_kind(t) == TARGET_DEVICE;
+	return target_kind(t) == TARGET_DEVICE &&
+	       job_engine_can((enum job_engine)job->engine) & ENGINE_CAN_DIRECT;
 }
 
 bool job_on_host(const struct job *job, const char *host)

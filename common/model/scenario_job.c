@@ -75,11 +75,27 @@ static void check_useless(struct checker *c, const char *path, const struct job 
 		find_warning(c, path, "norandommap does nothing: the job is sequential");
 	if (job->time_based && job->io_size && given(c, job, "io_size"))
 		find_warning(c, path, "io_size does nothing: time_based goes on until runtime");
-	if (job->engine == ENGINE_PSYNC && job->iodepth > 1)
+	if (!(job_engine_can((enum job_engine)job->engine) & ENGINE_CAN_QUEUE) && job->iodepth > 1)
 		find_warning(c, path,
-			     "iodepth %llu with engine psync: each thread has one I/O in flight, "
+			     "iodepth %llu with engine %s: each thread has one I/O in flight, "
 			     "the effective depth is 1",
-			     (unsigned long long)job->iodepth);
+			     (unsigned long long)job->iodepth,
+			     job_engine_name((enum job_engine)job->engine));
+}
+
+/* What the engine cannot do with the job. */
+static void check_engine(struct checker *c, const struct phase_at *ph, size_t i)
+{
+	const struct job *job = &ph->jobs[i];
+	_cleanup_free_ char *direct = job_path(c, ph->index, i, "direct");
+	enum job_engine engine = (enum job_engine)job->engine;
+
+	if (schema_is_set(&job_schema, job, "direct") && job->direct &&
+	    !(job_engine_can(engine) & ENGINE_CAN_DIRECT) && sure(c, ph, i, "engine"))
+		find_mistake(c, direct,
+			     "engine %s works through the page cache; set direct: false, or use "
+			     "engine: psync",
+			     job_engine_name(engine));
 }
 
 /* Direct I/O to anything but whole sectors is refused by the kernel, in mid-run. */
@@ -131,10 +147,17 @@ static void check_on_target(struct checker *c, const struct phase_at *ph, size_t
 {
 	const struct job *job = &ph->jobs[i];
 	_cleanup_free_ char *path = xasprintf("targets.%s", t->name);
+	_cleanup_free_ char *job_at = job_path(c, ph->index, i, NULL);
 	bool sizes_sure = sure(c, ph, i, "bs") && sure(c, ph, i, "size") &&
 			  sure(c, ph, i, "offset") && target_key_sure(c, t, "size");
 
 	check_alignment(c, ph, i, t);
+	if (job->engine == ENGINE_LIBAIO && job->iodepth > 1 && !target_direct(t, job) &&
+	    target_kind(t) != TARGET_SIMULATED)
+		find_warning(c, job_at,
+			     "iodepth %llu with engine libaio and direct: false: the kernel does "
+			     "each I/O within its submission, the effective depth is 1",
+			     (unsigned long long)job->iodepth);
 	for (size_t k = 0; sizes_sure && k < c->hosts.nr_hosts; k++) {
 		const char *host = c->hosts.hosts[k].name;
 		uint64_t target_bytes = target_size(t, host);
@@ -159,6 +182,7 @@ void check_job(struct checker *c, const struct phase_at *ph, size_t i)
 
 	check_times(c, ph, i, path);
 	check_sizes(c, ph, i);
+	check_engine(c, ph, i);
 	check_useless(c, path, job);
 	for (size_t k = 0; k < job->nr_target; k++)
 		check_on_target(c, ph, i, scenario_target(c->sc, job->target[k]));

@@ -33,11 +33,14 @@ void job_set_direct(struct job *job, bool direct)
 	set_text(job, "direct", direct ? "true" : "false");
 }
 
-/* direct, where all of the job's targets have the same default. */
+/* direct, where all of the job's targets have the same default at all points. */
 static void resolve_direct(const struct scenario *sc, struct job *job)
 {
 	bool first = target_direct(scenario_target(sc, job->target[0]), job);
 
+	for (size_t i = 0; i < sc->nr_sweep; i++)
+		if (streq(sc->sweep[i].key, "engine"))
+			return;
 	for (size_t i = 1; i < job->nr_target; i++)
 		if (target_direct(scenario_target(sc, job->target[i]), job) != first)
 			return;

@@ -59,6 +59,7 @@ struct engine_env {
 	int fd;             /* -1 where there is no file */
 	unsigned depth;
 	uint32_t io_bytes; /* of the largest I/O: what a buffer holds */
+	bool is_random;    /* the order of the offsets, for hints to the kernel */
 	const struct buffers *buffers;
 	const cpu_set_t *cpus; /* where the thread may run; NULL: anywhere */
 	bool locks_buffers; /* registers them where the engine can; the pool says it once for all threads */
@@ -68,7 +69,7 @@ struct engine_env {
 };
 
 struct engine_ops {
-	const char *name, *help;
+	const char *name;  /* as in the scenario */
 	unsigned caps;     /* enum engine_caps */
 	size_t state_size; /* allocated by the caller: zeroed, cache-line aligned */
 	/* Cold. Before the gate; may allocate and block. `env` and what it points to outlive the state. */
@@ -94,7 +95,8 @@ struct engine_ops {
 	void (*fini)(void *state);
 };
 
-extern const struct engine_ops engine_uring, engine_psync, engine_simulated;
+extern const struct engine_ops engine_uring, engine_libaio, engine_psync, engine_sync,
+	engine_pvsync2, engine_mmap, engine_simulated;
 
 /* The engine of a job; targets that are simulated bring their own. Never NULL. */
 const struct engine_ops *engine_of(enum job_engine engine, bool simulated);

@@ -135,7 +135,6 @@ static void simulated_fini(void *state)
 
 const struct engine_ops engine_simulated = {
 	.name = "simulated",
-	.help = "no device: each I/O completes a fixed time after its submission",
 	.caps = ENGINE_ASYNC,
 	.state_size = sizeof(struct simulated),
 	.init = simulated_init,

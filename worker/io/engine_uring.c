@@ -11,11 +11,9 @@
  * are there already, so that none waits behind those that completed inline.
  */
 #include "worker/io/engine.h"
+#include "worker/io/raw_syscall.h"
 
-#include <errno.h>
 #include <liburing.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 enum { IOVEC_MAX_BYTES = 1 << 30 }; /* the kernel's bound of one registered buffer */
 #define PAUSE_NS (1 * NS_PER_MS)    /* before the kernel is asked again after EAGAIN */
@@ -43,32 +41,6 @@ struct uring {
 	struct io_uring ring;
 };
 
-#if defined(__x86_64__)
-static inline long enter_syscall(long fd, long submit, long min, long flags, const void *arg,
-				 long arg_bytes)
-{
-	register long r10 __asm__("r10") = flags;
-	register const void *r8 __asm__("r8") = arg;
-	register long r9 __asm__("r9") = arg_bytes;
-	long ret;
-
-	__asm__ volatile("syscall"
-			 : "=a"(ret)
-			 : "a"(__NR_io_uring_enter), "D"(fd), "S"(submit), "d"(min), "r"(r10),
-			   "r"(r8), "r"(r9)
-			 : "rcx", "r11", "memory");
-	return ret;
-}
-#else
-static inline long enter_syscall(long fd, long submit, long min, long flags, const void *arg,
-				 long arg_bytes)
-{
-	long ret = syscall(__NR_io_uring_enter, fd, submit, min, flags, arg, arg_bytes);
-
-	return ret < 0 ? -errno : ret;
-}
-#endif
-
 /* Cold: an enter that the kernel refused. 0: it is worth asking again; else -errno. */
 static __attribute__((noinline)) int enter_refused(long error, bool is_wait)
 {
@@ -90,8 +62,8 @@ static inline __attribute__((always_inline)) int enter(struct uring *ur, unsigne
 {
 	unsigned flags =
 		ur->enter_flags | (wait ? IORING_ENTER_GETEVENTS | IORING_ENTER_EXT_ARG : 0);
-	long ret = enter_syscall(ur->enter_fd, ur->pending, min, flags, wait,
-				 wait ? sizeof(*wait) : 0);
+	long ret = raw_syscall(__NR_io_uring_enter, ur->enter_fd, ur->pending, min, flags,
+			       (long)wait, wait ? sizeof(*wait) : 0);
 
 	if (unlikely(ret < 0))
 		return enter_refused(ret, wait);
@@ -377,7 +349,6 @@ static void uring_fini(void *state)
 
 const struct engine_ops engine_uring = {
 	.name = "io_uring",
-	.help = "asynchronous, iodepth I/Os in flight per thread",
 	.caps = ENGINE_ASYNC | ENGINE_SPLIT | ENGINE_CLOCK,
 	.state_size = sizeof(struct uring),
 	.init = uring_init,

@@ -152,6 +152,7 @@ struct error *thread_setup(struct io_thread *th)
 		.fd = th->spec.fd,
 		.depth = th->depth,
 		.io_bytes = th->io_bytes,
+		.is_random = job_is_random(th->spec.job),
 		.buffers = &th->buffers,
 		.cpus = th->spec.cpus,
 		.locks_buffers = th->locks_buffers,
