@@ -83,7 +83,7 @@ static const struct field job_fields[] = {
 	F_COUNT(struct job, fsync, .def = "0", .max = 1ull << 32,
 		.help = "fsync after so many writes of a thread; 0: never"),
 	F_COUNT(struct job, fdatasync, .def = "0", .max = 1ull << 32,
-		.help = "fdatasync after so many writes of a thread; 0: never"),
+		.help = "fdatasync after so many writes of a thread, besides fsync when both are given; 0: never"),
 	F_BOOL(struct job, end_fsync, .def = "false",
 	       .help = "fsync when a thread's writing is over; its time counts"),
 	F_BOOL(struct job, invalidate, .def = "true",

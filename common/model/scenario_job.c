@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "common/model/scenario_impl.h"
 
+#include "common/base/cpulist.h"
 #include "common/base/units.h"
 
 enum { SECTOR = 512, DEFAULT_RWMIXREAD = 50 };
@@ -52,6 +53,22 @@ static void check_sizes(struct checker *c, const struct phase_at *ph, size_t i)
 		find_mistake(c, io_size, "%s is no multiple of bs (%s)", text, bs);
 }
 
+static void check_cpus(struct checker *c, const struct phase_at *ph, size_t i)
+{
+	const struct job *job = &ph->jobs[i];
+	_cleanup_free_ char *path = job_path(c, ph->index, i, "cpus_allowed");
+	struct error *err;
+	cpu_set_t set;
+
+	if (!job->cpus_allowed)
+		return;
+	/* Which of them a host has is known there: it refuses the others at PREPARE. */
+	err = cpulist_parse(job->cpus_allowed, &set);
+	if (err)
+		find_mistake(c, path, "%s", error_message(err));
+	error_destroy(&err);
+}
+
 /* Was the key given to this job itself, as far as one can tell? What `defaults` give may be meant for others. */
 static bool given(const struct checker *c, const struct job *job, const char *key)
 {
@@ -69,6 +86,8 @@ static void check_useless(struct checker *c, const char *path, const struct job 
 		find_warning(c, path, "rwmixread does nothing: rw is not rw or randrw");
 	if (!job_writes(job) && job->fsync && given(c, job, "fsync"))
 		find_warning(c, path, "fsync does nothing: the job only reads");
+	if (!job_writes(job) && job->fdatasync && given(c, job, "fdatasync"))
+		find_warning(c, path, "fdatasync does nothing: the job only reads");
 	if (!job_writes(job) && job->end_fsync && given(c, job, "end_fsync"))
 		find_warning(c, path, "end_fsync does nothing: the job only reads");
 	if (job->norandommap && !job_is_random(job) && given(c, job, "norandommap"))
@@ -96,6 +115,50 @@ static void check_engine(struct checker *c, const struct phase_at *ph, size_t i)
 			     "engine %s works through the page cache; set direct: false, or use "
 			     "engine: psync",
 			     job_engine_name(engine));
+}
+
+static bool all_simulated(const struct checker *c, const struct job *job)
+{
+	for (size_t k = 0; k < job->nr_target; k++)
+		if (target_kind(scenario_target(c->sc, job->target[k])) != TARGET_SIMULATED)
+			return false;
+	return job->nr_target > 0;
+}
+
+static bool all_direct_devices(const struct checker *c, const struct job *job)
+{
+	for (size_t k = 0; k < job->nr_target; k++) {
+		const struct target *t = scenario_target(c->sc, job->target[k]);
+
+		if (target_kind(t) != TARGET_DEVICE || !target_direct(t, job))
+			return false;
+	}
+	return job->nr_target > 0;
+}
+
+/* The keys about what is kept in memory. Only a dropped cache that was asked for is worth a word: to invalidate is
+ * the default, and does no harm. */
+static void check_caches(struct checker *c, const char *path, const struct job *job)
+{
+	if (job_writes(job) && job->fsync && job->fdatasync)
+		find_warning(
+			c, path,
+			"fsync and fdatasync are both given: each comes after its own number of "
+			"writes, and the latencies of sync are those of both, mixed");
+	if (all_simulated(c, job)) {
+		if (job->drop_caches && given(c, job, "drop_caches"))
+			find_warning(c, path,
+				     "drop_caches does nothing for the job: its targets are "
+				     "simulated");
+		if (job->invalidate && given(c, job, "invalidate"))
+			find_warning(c, path,
+				     "invalidate does nothing: the job's targets are simulated");
+	} else if (job->drop_caches && all_direct_devices(c, job)) {
+		find_warning(
+			c, path,
+			"drop_caches drops the host's caches for a job that does not use them: "
+			"its I/O is direct");
+	}
 }
 
 /* Direct I/O to anything but whole sectors is refused by the kernel, in mid-run. */
@@ -183,7 +246,9 @@ void check_job(struct checker *c, const struct phase_at *ph, size_t i)
 	check_times(c, ph, i, path);
 	check_sizes(c, ph, i);
 	check_engine(c, ph, i);
+	check_cpus(c, ph, i);
 	check_useless(c, path, job);
+	check_caches(c, path, job);
 	for (size_t k = 0; k < job->nr_target; k++)
 		check_on_target(c, ph, i, scenario_target(c->sc, job->target[k]));
 }
