@@ -202,6 +202,57 @@ zram_make() {
 	dd if=/dev/urandom of="$ZRAM" bs=1M oflag=direct status=none 2>/dev/null
 }
 
+need_nbd() {
+	need_loop
+	need_tools nbdkit nbdfuse
+	[ -c /dev/fuse ] || skip "no FUSE here"
+}
+
+# nbd_loop NAME NBDKIT-ARGS...: a loop device whose I/O nbdkit answers, by way of nbdfuse: one that a test can make
+# slow, failing or deaf. Sets NBD_LOOP[NAME], NBD_PID[NAME] (of nbdkit); what nbdkit says is in $T/nbd-NAME/log. I/O of
+# the loop device is direct and in parallel: each I/O of at most one page is one request.
+declare -A NBD_LOOP=() NBD_PID=()
+nbd_loop() {
+	local name=$1 dir=$T/nbd-$1 pid
+	shift
+	mkdir -p "$dir/mnt"
+	setsid nbdkit -f -U "$dir/sock" "$@" >"$dir/log" 2>&1 </dev/null &
+	pid=$!
+	note pid "$pid" "$("$LIB_DIR/undo.sh" --born "$pid")"
+	NBD_PID[$name]=$pid
+	disown "$pid"
+	wait_for 10 test -S "$dir/sock" || fail "nbdkit does not start: $(tail -n 3 "$dir/log")"
+	setsid nbdfuse -C 8 "$dir/mnt/disk" --unix "$dir/sock" >"$dir/fuse.log" 2>&1 </dev/null &
+	pid=$!
+	note pid "$pid" "$("$LIB_DIR/undo.sh" --born "$pid")"
+	disown "$pid"
+	note mount "$dir/mnt"
+	wait_for 10 test -s "$dir/mnt/disk" || skip "nbdfuse cannot mount: $(tail -n 3 "$dir/fuse.log")"
+	NBD_LOOP[$name]=$(losetup -f --show --direct-io=on "$dir/mnt/disk" 2>/dev/null) ||
+		skip "losetup takes no file of nbdfuse"
+	note loop "${NBD_LOOP[$name]}" "$dir/mnt/disk"
+}
+
+# pause_process PID: until the test's end, or continue_process. Noted now, so that it goes on before all else is taken back.
+pause_process() {
+	note stopped "$1" "$("$LIB_DIR/undo.sh" --born "$1")"
+	kill -STOP "$1" || fail "process $1 cannot be stopped"
+}
+
+continue_process() {
+	kill -CONT "$1" || fail "process $1 cannot be continued"
+}
+
+nbd_hang() {
+	local name
+	for name in "$@"; do pause_process "${NBD_PID[$name]}"; done
+}
+
+nbd_go_on() {
+	local name
+	for name in "$@"; do continue_process "${NBD_PID[$name]}"; done
+}
+
 # stat_of DEV: reads, merged, bytes, writes, merged, bytes since the device was made.
 stat_of() {
 	awk '{ printf "%d %d %.0f %d %d %.0f\n", $1, $2, $3 * 512, $5, $6, $7 * 512 }' "/sys/block/${1#/dev/}/stat"

@@ -63,9 +63,15 @@ remove_netns() {
 	ip netns del "$1" 2>/dev/null
 }
 
+# One that the test has stopped goes on: devices, file systems and other processes may wait for it.
+continue_noted() {
+	[ "$(born "$1")" = "$2" ] && kill -CONT "$1"
+}
+
 undo_line() {
 	case "$1" in
 	pid) kill_noted "$2" "$3" ;;
+	stopped) continue_noted "$2" "$3" ;;
 	loop) detach_loop "$2" "$3" ;;
 	zram) remove_zram "$2" ;;
 	netns) remove_netns "$2" ;;
