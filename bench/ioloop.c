@@ -38,6 +38,14 @@ static int find_rw(const char *name)
 	return -1;
 }
 
+static int find_engine(const char *name)
+{
+	for (int i = 0; i < JOB_ENGINES; i++)
+		if (streq(job_engine_name((enum job_engine)i), name))
+			return i;
+	return -1;
+}
+
 /* Where a key's number goes; NULL: no such key. */
 static uint64_t *number_of(struct request *r, const char *key)
 {
@@ -84,8 +92,8 @@ static bool parse(struct request *r, char *arg)
 	if (streq(arg, "rw"))
 		return (r->job.rw = find_rw(value)) >= 0;
 	if (streq(arg, "engine"))
-		r->job.engine = streq(value, "psync") ? ENGINE_PSYNC : ENGINE_IO_URING;
-	else if (streq(arg, "rwmixread"))
+		return (r->job.engine = find_engine(value)) >= 0;
+	if (streq(arg, "rwmixread"))
 		r->job.rwmixread = strtod(value, NULL);
 	else if (streq(arg, "end_fsync"))
 		r->job.end_fsync = streq(value, "1");
