@@ -120,14 +120,24 @@ static void add_nvme_paths(const struct host_root *root, const char *dir, struct
 	names_fini(&all);
 }
 
+/* zram says that it does not count and counts all the same. A partition has its disk's queue. */
+static bool is_switched_off(const char *dir)
+{
+	_cleanup_free_ char *real = realpath(dir, NULL);
+	const char *name = real ? strrchr(real, '/') + 1 : "";
+
+	if (str_starts(name, "zram"))
+		return false;
+	return sysfs_number(dir, "queue/iostats", 1) == 0 ||
+	       sysfs_number(dir, "../queue/iostats", 1) == 0;
+}
+
 bool counters_read(const struct host_root *root, dev_t rdev, struct device_stat *ret)
 {
 	_cleanup_free_ char *dir = device_dir(root, rdev);
 	struct device_stat st = { 0 };
 
-	/* A partition has its disk's queue. */
-	if (!add_stat(dir, &st) || sysfs_number(dir, "queue/iostats", 1) == 0 ||
-	    sysfs_number(dir, "../queue/iostats", 1) == 0)
+	if (!add_stat(dir, &st) || is_switched_off(dir))
 		return false;
 	if (!has_counted(&st))
 		add_nvme_paths(root, dir, &st);

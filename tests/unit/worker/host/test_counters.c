@@ -94,6 +94,18 @@ Test(counters, switched_off)
 	cr_expect(counters_read(&f.root, makedev(259, 1), &st));
 }
 
+Test(counters, zram_counts_whatever_it_says)
+{
+	static const char zram[] = "devices/virtual/block/zram0";
+	struct device_stat st;
+
+	fixture_block(&f, zram, "252:0", "8");
+	write_stat(zram, "1 2 3 4 5 6 7 8 9 10 11\n");
+	fixture_text(f.sys, "devices/virtual/block/zram0/queue/iostats", "0\n");
+	cr_assert(counters_read(&f.root, makedev(252, 0), &st));
+	cr_expect_eq(st.read_ios, 1);
+}
+
 /* Before 6.4 the device of all paths counts nothing. */
 Test(counters, nvme_multipath_is_the_sum_of_its_paths)
 {
