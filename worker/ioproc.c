@@ -9,6 +9,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/limits.h"
+#include "worker/deadman.h"
 #include "worker/iostep.h"
 
 #include <errno.h>
@@ -32,6 +33,7 @@ struct ioproc {
 	uint64_t
 		deadline_ns; /* of the lease during PREPARE; later the threads look for it in the block */
 	uint64_t next_progress_ns;
+	struct deadman deadman; /* awake from a step's start to its end */
 };
 
 /* --- answers -------------------------------------------------------------------------------------- */
@@ -46,6 +48,7 @@ static void answer(struct ioproc *p, struct message m)
 
 static void drop_step(struct ioproc *p)
 {
+	deadman_rest(&p->deadman);
 	iostep_destroy(&p->step);
 	if (p->prepare.type == MSG_PREPARE)
 		message_fini(&p->prepare);
@@ -154,6 +157,11 @@ static void on_prepare(struct ioproc *p, struct message *m)
 
 /* --- commands ------------------------------------------------------------------------------------- */
 
+static uint64_t lease_end_ns(const struct ioproc *p)
+{
+	return cell_get(&p->env.block->deadline_ns);
+}
+
 static void on_start(struct ioproc *p, const struct msg_start *start)
 {
 	struct error *err;
@@ -161,10 +169,12 @@ static void on_start(struct ioproc *p, const struct msg_start *start)
 	if (!p->step)
 		return; /* it has failed meanwhile */
 	err = iostep_start(p->step, start->start_ns);
-	if (err)
+	if (err) {
 		fail_step(p, err);
-	else
-		answer(p, (struct message) { .type = MSG_ARMED });
+		return;
+	}
+	deadman_tick(&p->deadman, lease_end_ns(p), clock_mono_ns());
+	answer(p, (struct message) { .type = MSG_ARMED });
 }
 
 static void on_stop(struct ioproc *p)
@@ -222,8 +232,10 @@ static struct timespec wait_time(const struct ioproc *p)
 	uint64_t next = p->step ? iostep_next_ns(p->step) : UINT64_MAX;
 	uint64_t now = clock_mono_ns();
 
-	if (p->leaving)
-		return clock_timespec(RELEASE_EVERY_NS);
+	if (p->leaving && next > now + RELEASE_EVERY_NS)
+		next = now + RELEASE_EVERY_NS;
+	if (p->deadman.next_ns < next)
+		next = p->deadman.next_ns;
 	return clock_timespec(next > now ? next - now : 0);
 }
 
@@ -246,6 +258,8 @@ static void serve(struct ioproc *p)
 		bool commands;
 
 		wait_for_something(p, &commands);
+		if (clock_mono_ns() >= p->deadman.next_ns)
+			deadman_tick(&p->deadman, lease_end_ns(p), clock_mono_ns());
 		if (p->step)
 			iostep_tick(p->step, clock_mono_ns());
 		if (commands)
@@ -266,11 +280,13 @@ int ioproc_main(void)
 	prctl(PR_SET_NAME, "salvo-io");
 	limits_raise_files();
 	control_pair_init(&p.pair, CHILD_PAIR_FD);
+	deadman_init(&p.deadman);
 	p.env.stats_fd = CHILD_STATS_FD;
 	p.env.progress = on_progress;
 	p.env.progress_arg = &p;
 	serve(&p);
 	drop_step(&p);
+	deadman_fini(&p.deadman);
 	io_env_fini(&p.env);
 	control_pair_fini(&p.pair);
 	return 0;
