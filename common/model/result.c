@@ -101,6 +101,7 @@ static void step_fini(struct result_step *s)
 	for (size_t i = 0; i < s->nr_stuck; i++) {
 		free(s->stuck[i].host);
 		free(s->stuck[i].target);
+		free(s->stuck[i].path);
 	}
 	free(s->stuck);
 }

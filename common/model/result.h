@@ -133,6 +133,7 @@ struct result_check {
 
 struct result_stuck {
 	char *host, *target;
+	char *path; /* of the target there; NULL: not known */
 	uint64_t offset, bytes, age_ns;
 	int direction;
 };

@@ -172,7 +172,7 @@ const struct json_field cached_json_fields[] = {
 
 #define T struct result_stuck
 const struct json_field stuck_json_fields[] = {
-	TEXT(T, host, REQUIRED), TEXT(T, target, REQUIRED),
+	TEXT(T, host, REQUIRED), TEXT(T, target, REQUIRED), TEXT(T, path, 0),
 	NAME_AS(T, "direction", direction, 0, direction_names, DIR_COUNT),
 	COUNT(T, offset, REQUIRED), COUNT(T, bytes, REQUIRED), COUNT(T, age_ns, REQUIRED),
 	{ NULL }

@@ -88,14 +88,15 @@ static void print_start(const struct result_step *s, FILE *out)
 
 static void print_stuck(const struct result_step *s, FILE *out)
 {
-	static const char *const heads[] = { "host", "target", "", "at offset", "bytes", "age" };
+	static const char *const heads[] = { "host",      "target", "path", "",
+					     "at offset", "bytes",  "age" };
 	enum { STUCK_MAX = 20 };
 	_cleanup_(table_fini) struct table t = { 0 };
 	size_t shown = s->nr_stuck > STUCK_MAX ? STUCK_MAX : s->nr_stuck;
 
 	if (!s->nr_stuck)
 		return;
-	table_init(&t, "lllrrr");
+	table_init(&t, "llllrrr");
 	for (size_t i = 0; i < array_size(heads); i++)
 		table_cell(&t, "%s", heads[i]);
 	for (size_t i = 0; i < shown; i++) {
@@ -105,6 +106,7 @@ static void print_stuck(const struct result_step *s, FILE *out)
 		text_runtime(age, k->age_ns);
 		table_text(&t, k->host);
 		table_text(&t, k->target);
+		table_text(&t, k->path ? k->path : "-");
 		table_cell(&t, "%s",
 			   k->direction >= 0 && k->direction < DIR_COUNT
 				   ? direction_names[k->direction]

@@ -380,6 +380,14 @@ static void compare(struct step_sums *s, size_t host, const struct device_stat *
 	warn_less(s, &use, d, to);
 }
 
+static char *path_of(const struct ready_devices *ready, uint64_t target)
+{
+	for (size_t i = 0; i < ready->nr_devices; i++)
+		if (ready->devices[i].target == target)
+			return copy_text(ready->devices[i].path);
+	return NULL;
+}
+
 static void finish_host(struct step_sums *s, size_t host, const struct ready_devices *ready,
 			struct result_step *ret)
 {
@@ -396,6 +404,7 @@ static void finish_host(struct step_sums *s, size_t host, const struct ready_dev
 		ret->stuck[ret->nr_stuck++] = (struct result_stuck) {
 			.host = xstrdup(h->name),
 			.target = xstrdup(h->work->targets[h->stuck[i].target].name),
+			.path = path_of(ready, h->stuck[i].target),
 			.offset = h->stuck[i].offset,
 			.bytes = h->stuck[i].bytes,
 			.age_ns = h->stuck[i].age_ns,
