@@ -101,6 +101,8 @@ static void finish(struct agent *a, const struct session_action *action)
 			send_sample(a, &action->peer, &rest);
 	}
 	a->message->done.samples = a->sampler.sequence;
+	if (action->text)
+		a->message->done.stopped_by = xstrdup(action->text);
 	send_message(a, &action->peer, a->message);
 	sampler_fini(&a->sampler);
 }
@@ -160,6 +162,15 @@ static void close_pair(struct agent *a)
 	control_pair_fini(&a->child->pair);
 }
 
+/* Before anything can hang; again when the targets' own names are known. An embedded worker has no successor. */
+static void note_step(const struct agent *a)
+{
+	enum session_state state = session_state(a->session);
+
+	if ((state == SESSION_PREPARING || state == SESSION_READY) && !a->config->embedded)
+		graveyard_note(&a->graveyard, a->child->pid, a->session);
+}
+
 static void to_child(struct agent *a)
 {
 	if (!a->child) {
@@ -181,6 +192,7 @@ static void to_child(struct agent *a)
 	}
 	control_pair_send(&a->child->pair, a->bytes, a->bytes_len);
 	watch_pair(a);
+	note_step(a);
 }
 
 static void stop_child(struct agent *a)
@@ -204,6 +216,7 @@ static void map_block(struct agent *a)
 		error_destroy(&err);
 		return;
 	}
+	note_step(a);
 	sampler_begin(&a->sampler, a->child->block, session_step(a->session)->nr_members, 0);
 }
 
@@ -362,6 +375,8 @@ static void on_received(struct agent *a, const struct received *r, uint64_t now)
 	event.text = err ? error_message(err) : "a message must be a single frame";
 	if (event.type == EVENT_MESSAGE && m.type == MSG_HELLO)
 		welcome_refresh(&a->welcome);
+	if (event.type == EVENT_MESSAGE && m.type == MSG_PREPARE)
+		graveyard_look(&a->graveyard, a->session); /* what has come back just now */
 	a->bytes = r->frame ? zframe_data(r->frame) : NULL;
 	a->bytes_len = r->frame ? zframe_size(r->frame) : 0;
 	handle(a, &event);
@@ -445,6 +460,7 @@ static int on_child_end(_unused_ zloop_t *loop, _unused_ zmq_pollitem_t *item, v
 	if (!a->child)
 		return loop_result(a);
 	event.now_ns = clock_mono_ns();
+	graveyard_strike_out(&a->graveyard, a->child->pid);
 	bury_child(a, false);
 	/* DONE may have to be made from the block, which stays until after the event. */
 	unwatch(a, a->child->pidfd);

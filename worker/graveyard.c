@@ -78,13 +78,45 @@ static char *epitaph(const struct corpse *c)
 		c->abandoned ? "did not end and was left alone" : "died with I/O in flight", when);
 }
 
+static void save(const struct graveyard *g, const struct stuck_record *record)
+{
+	struct error *err = stuck_save(g->state, record);
+
+	if (!err)
+		return;
+	log_err("%s; a worker that follows this one will not know of it", error_message(err));
+	error_destroy(&err);
+}
+
+void graveyard_note(const struct graveyard *g, pid_t pid, const struct session *s)
+{
+	const struct assignment *step = session_step(s);
+	struct stuck_record record;
+
+	stuck_record_init(&record, pid);
+	for (size_t i = 0; i < step->nr_targets; i++)
+		if (step->targets[i].path)
+			stuck_record_add(
+				&record, step->targets[i].path, session_target_path(s, i),
+				"the I/O process of a worker that was killed still holds it");
+	if (record.nr_targets)
+		save(g, &record);
+	stuck_record_fini(&record);
+}
+
+void graveyard_strike_out(const struct graveyard *g, pid_t pid)
+{
+	struct stuck_record record = { .pid = (uint64_t)pid };
+
+	stuck_forget(g->state, &record);
+}
+
 void graveyard_bury(struct graveyard *g, const struct corpse *corpse, struct session *s,
 		    const struct stuck_io *ios, size_t nr_ios)
 {
 	const struct assignment *step = session_step(s);
 	_cleanup_free_ char *text = epitaph(corpse);
 	struct corpse c = *corpse;
-	struct error *err;
 
 	if (!c.abandoned)
 		c.pidfd = -1;
@@ -93,31 +125,34 @@ void graveyard_bury(struct graveyard *g, const struct corpse *corpse, struct ses
 		if (step->targets[i].path && is_meant(i, ios, nr_ios))
 			stuck_record_add(&c.record, step->targets[i].path,
 					 session_target_path(s, i), text);
-	if (!c.abandoned && stuck_is_over(&c.record)) {
-		stuck_record_fini(&c.record);
-		return;
+	if (!c.abandoned) {
+		stuck_prune(&c.record, NULL, NULL);
+		if (!c.record.nr_targets) {
+			stuck_record_fini(&c.record);
+			return;
+		}
 	}
-	err = stuck_save(g->state, &c.record);
-	if (err) {
-		log_err("%s; a restarted worker will not know of it", error_message(err));
-		error_destroy(&err);
-	}
+	save(g, &c.record);
 	add(g, &c);
 	tell_session(&c, s);
 }
 
-/* True when nothing of it is left. */
-static bool look_at(struct corpse *c)
+static void on_released(void *arg, const struct stuck_target *t)
 {
-	if (c->pidfd >= 0) {
-		char *text = child_reap(c->pidfd);
+	log_info("%s is no longer stuck", t->canonical ? t->canonical : t->path);
+	session_release_stuck(arg, t->path);
+}
 
-		if (!text)
-			return false;
-		free(text);
-		closep(&c->pidfd);
-	}
-	return stuck_is_over(&c->record);
+/* Takes notice of its end; true: it has come. */
+static bool reap(struct corpse *c)
+{
+	char *text = c->pidfd >= 0 ? child_reap(c->pidfd) : NULL;
+
+	if (!text)
+		return c->pidfd < 0;
+	free(text);
+	closep(&c->pidfd);
+	return true;
 }
 
 void graveyard_look(struct graveyard *g, struct session *s)
@@ -126,17 +161,17 @@ void graveyard_look(struct graveyard *g, struct session *s)
 
 	for (size_t i = 0; i < g->nr; i++) {
 		struct corpse *c = &g->items[i];
+		bool ended = reap(c);
+		size_t released = stuck_prune(&c->record, on_released, s);
 
-		if (!look_at(c)) {
-			g->items[kept++] = *c;
-			continue;
-		}
-		for (size_t k = 0; k < c->record.nr_targets; k++) {
-			log_info("%s is no longer stuck", c->record.targets[k].path);
-			session_release_stuck(s, c->record.targets[k].path);
-		}
-		stuck_forget(g->state, &c->record);
-		stuck_record_fini(&c->record);
+		if (released && c->record.nr_targets)
+			save(g, &c->record);
+		if (!c->record.nr_targets)
+			stuck_forget(g->state, &c->record);
+		if (ended && !c->record.nr_targets)
+			stuck_record_fini(&c->record);
+		else
+			g->items[kept++] = *c; /* to be reaped, at least */
 	}
 	g->nr = kept;
 }

@@ -25,6 +25,11 @@ void graveyard_init(struct graveyard *g, const char *state, struct session *s);
 void graveyard_fini(struct graveyard *g);
 /* Removes what it has written to the state folder. */
 void graveyard_forget(const struct graveyard *g);
+/* Writes down what the session's step uses while its I/O process is at work, so that a worker that is started after
+ * this one was killed knows it. */
+void graveyard_note(const struct graveyard *g, pid_t pid, const struct session *s);
+/* It has ended, and holds nothing. */
+void graveyard_strike_out(const struct graveyard *g, pid_t pid);
 /* Takes the pidfd. The targets are those of the I/Os in flight; none known: all of the session's step. */
 void graveyard_bury(struct graveyard *g, const struct corpse *corpse, struct session *s,
 		    const struct stuck_io *ios, size_t nr_ios);

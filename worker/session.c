@@ -7,6 +7,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+static const char TOLD_TO_END[] = "the worker was told to end";
+
 /* --- actions -------------------------------------------------------------------------------------- */
 
 void session_actions_fini(struct session_actions *a)
@@ -241,8 +243,7 @@ static void become_free(struct session *s, struct session_actions *out)
 			actions_send(out, &s->owner,
 				     (struct message) { .type = MSG_BYE, .session = s->id });
 		if (s->ending == ENDING_SHUTDOWN)
-			actions_error(out, &s->owner, s->id, ERR_LOST,
-				      xstrdup("the worker was told to end"));
+			actions_error(out, &s->owner, s->id, ERR_LOST, xstrdup(TOLD_TO_END));
 		actions_log(out, "session %016llx of %s is over", (unsigned long long)s->id,
 			    s->owner_text);
 	}
@@ -452,6 +453,7 @@ static void on_from_child(struct session *s, const struct session_event *e,
 			  struct session_actions *out)
 {
 	bool deaf = s->ending && s->ending != ENDING_SHUTDOWN;
+	struct session_action *a;
 
 	if (!s->child || !s->step_active || deaf)
 		return;
@@ -471,7 +473,9 @@ static void on_from_child(struct session *s, const struct session_event *e,
 		on_child_failed(s, e, out);
 		break;
 	case MSG_DONE:
-		actions_add(out, ACTION_FINISH, &s->owner);
+		a = actions_add(out, ACTION_FINISH, &s->owner);
+		if (s->ending == ENDING_SHUTDOWN)
+			a->text = xstrdup(TOLD_TO_END);
 		step_over(s);
 		break;
 	default:

@@ -71,7 +71,8 @@ enum action_type {
 	ACTION_MAP, /* READY came: the statistics block is laid out; map it, before anything else */
 	ACTION_DEADLINE, /* ns: no I/O is to be submitted at or after it */
 	ACTION_SAMPLE,   /* read the counters: interval -> owner */
-	ACTION_FINISH,   /* the event's DONE -> owner, after a last sample of what is left */
+	/* The event's DONE -> owner, after a last sample of what is left. text: why the worker stopped it; NULL: it did not */
+	ACTION_FINISH,
 	ACTION_SALVAGE, /* text: make DONE from the statistics block -> owner: the I/O process cannot */
 	ACTION_DISMISS, /* close the control pair: the I/O process stops, drains, ends */
 	ACTION_ABANDON, /* it does not end: let it be; session_add_stuck for what it holds */

@@ -138,14 +138,67 @@ void stuck_record_fini(struct stuck_record *r)
 	schema_fini(&record_schema, r);
 }
 
-bool stuck_is_over(const struct stuck_record *r)
+static bool process_is_there(const struct stuck_record *r)
 {
-	if (process_started(r->pid) == r->pid_started && r->pid_started)
+	return r->pid_started && process_started(r->pid) == r->pid_started;
+}
+
+/* Has the process a descriptor of it? What a thread hangs in stays open; the rest is closed. True when that
+ * cannot be told: a leader that has ended before its threads lists none. */
+static bool process_holds(uint64_t pid, const struct stuck_target *t)
+{
+	_cleanup_free_ char *path = xasprintf("/proc/%llu/fd", (unsigned long long)pid);
+	DIR *dir = opendir(path);
+	const struct dirent *entry;
+	bool holds = false;
+	size_t nr = 0;
+
+	while (dir && !holds && (entry = readdir(dir))) {
+		char name[LINE_BYTES];
+		ssize_t n = readlinkat(dirfd(dir), entry->d_name, name, sizeof(name) - 1);
+
+		name[n > 0 ? n : 0] = '\0';
+		nr += n > 0;
+		holds = streq(name, t->canonical) || streq(name, t->path);
+	}
+	if (dir)
+		closedir(dir);
+	return holds || nr == 0;
+}
+
+/* A process that hangs in one target has let go of the others, but for one whose name was not yet known. */
+static bool target_is_over(const struct stuck_record *r, const struct stuck_target *t, bool running)
+{
+	if (running && (!t->canonical || process_holds(r->pid, t)))
 		return false;
-	for (size_t i = 0; i < r->nr_targets; i++)
-		if (device_in_flight(r->targets[i].canonical))
-			return false;
-	return true;
+	return !device_in_flight(t->canonical);
+}
+
+static void target_fini(struct stuck_target *t)
+{
+	free(t->path);
+	free(t->canonical);
+	free(t->text);
+}
+
+size_t stuck_prune(struct stuck_record *r, stuck_released *released, void *arg)
+{
+	bool running = process_is_there(r);
+	size_t kept = 0, before = r->nr_targets;
+
+	for (size_t i = 0; i < before; i++) {
+		struct stuck_target *t = &r->targets[i];
+
+		if (!target_is_over(r, t, running)) {
+			r->targets[kept++] = *t;
+			continue;
+		}
+		if (released)
+			released(arg, t);
+		target_fini(t);
+	}
+	r->nr_targets = kept;
+	return before - kept;
 }
 
 static char *record_path(const char *state, const struct stuck_record *r)
@@ -164,7 +217,8 @@ struct error *stuck_save(const char *state, const struct stuck_record *r)
 	ok = ok && (file = fopen(fresh, "we"));
 	if (ok) {
 		schema_print_yaml(&record_schema, r, file);
-		ok = fflush(file) == 0 && fsync(fileno(file)) == 0;
+		/* For this boot only, so nothing is synced: that would wait for a disk. */
+		ok = fflush(file) == 0;
 	}
 	if (file)
 		ok = fclose(file) == 0 && ok;
@@ -192,8 +246,15 @@ static bool load_one(const char *state, const char *path, struct stuck_record *r
 		error_destroy(&err);
 		return false;
 	}
-	if (streq(ret->boot, boot) && !stuck_is_over(ret))
-		return true;
+	if (streq(ret->boot, boot) && ret->pid == (uint64_t)getpid()) {
+		stuck_record_fini(ret);
+		return false;
+	}
+	if (streq(ret->boot, boot)) {
+		stuck_prune(ret, NULL, NULL);
+		if (ret->nr_targets)
+			return true;
+	}
 	stuck_forget(state, ret);
 	stuck_record_fini(ret);
 	return false;

@@ -2,8 +2,8 @@
 /* stuck.h - targets of I/O processes that could not end, recorded in STATE/stuck.d so that a restarted worker
  * still refuses them.
  *
- * A record is over when its process is gone and its devices have nothing in flight. Nothing here opens a
- * target: /proc and /sys/class/block/NAME/inflight answer also for a device that hangs.
+ * A target is over when its process is gone, or has at least closed it, and the device has nothing in flight. Nothing
+ * here opens a target: /proc and /sys/class/block/NAME/inflight answer also for a device that hangs.
  */
 #ifndef SALVO_WORKER_STUCK_H
 #define SALVO_WORKER_STUCK_H
@@ -38,10 +38,13 @@ void stuck_record_add(struct stuck_record *r, const char *path, const char *cano
 void stuck_record_fini(struct stuck_record *r);
 
 struct error *stuck_save(const char *state, const struct stuck_record *r) _must_check_;
-/* All records of the folder that are not over; those that are, or are of an earlier boot, are removed. */
+/* All records of the folder with the targets that are not over, but for that of the calling process. Where nothing
+ * is left, or of an earlier boot, they are removed. */
 void stuck_load(const char *state, struct stuck_record **ret, size_t *ret_nr);
 void stuck_records_free(struct stuck_record **records, size_t *nr);
-bool stuck_is_over(const struct stuck_record *r);
+/* Takes out the targets that are over, telling each; returns how many they were. */
+typedef void stuck_released(void *arg, const struct stuck_target *t);
+size_t stuck_prune(struct stuck_record *r, stuck_released *released, void *arg);
 void stuck_forget(const char *state, const struct stuck_record *r);
 
 #endif

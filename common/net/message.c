@@ -360,6 +360,8 @@ static const struct field stop_fields[] = {
 static const struct field done_fields[] = {
 	F_COUNT(T, samples, HELP("how many SAMPLEs were sent in this step")),
 	F_BOOL(T, stopped, HELP("by STOP or the lease, before its time")),
+	F_STRING(T, stopped_by, TEXT, OPTIONAL,
+		 HELP("why the worker stopped it by itself; absent: it did not")),
 	F_LIST(T, members, nr_members, &member_done_schema, .max = MEMBERS_MAX,
 	       HELP("totals without a direction")),
 	F_LIST(T, rows, nr_rows, &member_row_schema, .max = ROWS_MAX,

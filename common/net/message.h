@@ -189,6 +189,7 @@ struct stuck_io {
 struct msg_done {
 	uint64_t samples; /* how many SAMPLEs were sent in this step */
 	bool stopped;     /* by STOP or the lease before its time */
+	char *stopped_by; /* why the worker stopped it by itself; NULL: it did not */
 	struct member_done *members;
 	size_t nr_members;
 	struct member_row *rows; /* totals of every member and direction with something in it */

@@ -308,6 +308,17 @@ static const struct stuck_io *oldest_stuck(const struct msg_done *d, uint64_t ta
 	return oldest;
 }
 
+/* The device as the host found it. */
+static const char *path_of(const struct peer *p, uint64_t target)
+{
+	const struct msg_ready *ready = &p->ready.ready;
+
+	for (size_t i = 0; p->ready.type == MSG_READY && i < ready->nr_devices; i++)
+		if (ready->devices[i].target == target && ready->devices[i].path)
+			return ready->devices[i].path;
+	return "its path is not known";
+}
+
 static struct error *hung_targets(const struct run *r, size_t host, const struct msg_done *d)
 {
 	const struct assignment *work = run_step_of(r)->hosts[host];
@@ -321,15 +332,15 @@ static struct error *hung_targets(const struct run *r, size_t host, const struct
 		/* What a killed process left behind is young: that is no hang. */
 		if (!s || s->age_ns < STUCK_AGE_NS)
 			continue;
-		error_append(
-			&errors,
-			error_new(ERR_HUNG,
-				  "host '%s': target '%s' hangs: %zu I/Os have not come back, the "
-				  "oldest, a %s of %" PRIu64 " bytes at offset %" PRIu64
-				  ", for %.1f s",
-				  r->peers[host].name, work->targets[t].name, nr,
-				  known ? direction_names[s->direction] : "transfer", s->bytes,
-				  s->offset, (double)s->age_ns / NS_PER_S));
+		error_append(&errors, error_new(ERR_HUNG,
+						"host '%s': target '%s' (%s) hangs: %zu I/Os have "
+						"not come back, the "
+						"oldest, a %s of %" PRIu64
+						" bytes at offset %" PRIu64 ", for %.1f s",
+						r->peers[host].name, work->targets[t].name,
+						path_of(&r->peers[host], t), nr,
+						known ? direction_names[s->direction] : "transfer",
+						s->bytes, s->offset, (double)s->age_ns / NS_PER_S));
 	}
 	return errors;
 }
@@ -367,6 +378,12 @@ static void done(struct run *r, size_t host, const struct msg_done *d, uint64_t 
 	else if (d->failure)
 		run_drop(r, host, HOST_LOST,
 			 error_new(ERR_LOST, "host '%s': %s", p->name, d->failure), now_ns);
+	else if (d->stopped_by)
+		run_drop(r, host, HOST_LOST,
+			 error_new(ERR_LOST,
+				   "host '%s': %s; what it had measured until then is kept",
+				   p->name, d->stopped_by),
+			 now_ns);
 	else if (d->stopped && r->phase != PHASE_STOPPING)
 		run_drop(
 			r, host, HOST_LOST,

@@ -4,6 +4,7 @@
 #include "common/base/str.h"
 
 #include <criterion/criterion.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/wait.h>
@@ -14,12 +15,15 @@ static pid_t child;
 
 static void setup(void)
 {
+	int held = open("/dev/null", O_RDONLY); /* the child's */
+
 	cr_assert_not_null(mkdtemp(state));
 	child = fork();
 	if (child == 0) {
 		pause();
 		_exit(0);
 	}
+	close(held);
 }
 
 static void end_child(void)
@@ -47,7 +51,7 @@ static void save(pid_t pid)
 	struct error *err;
 
 	stuck_record_init(&r, pid);
-	stuck_record_add(&r, "/dev/disk/by-id/x", "/dev/nowhere1", "hangs \"badly\": since today");
+	stuck_record_add(&r, "/dev/disk/by-id/x", "/dev/null", "hangs \"badly\": since today");
 	stuck_record_add(&r, "/srv/file", NULL, "too");
 	err = stuck_save(state, &r);
 	cr_assert_null(err, "%s", err ? error_message(err) : "");
@@ -83,10 +87,10 @@ Test(stuck, record_comes_back_as_it_was_saved)
 	cr_assert_eq(records[0].pid, (uint64_t)child);
 	cr_assert_eq(records[0].nr_targets, 2);
 	cr_assert_str_eq(records[0].targets[0].path, "/dev/disk/by-id/x");
-	cr_assert_str_eq(records[0].targets[0].canonical, "/dev/nowhere1");
+	cr_assert_str_eq(records[0].targets[0].canonical, "/dev/null");
 	cr_assert_str_eq(records[0].targets[0].text, "hangs \"badly\": since today");
 	cr_assert_null(records[0].targets[1].canonical);
-	cr_assert_not(stuck_is_over(&records[0]));
+	cr_assert_eq(stuck_prune(&records[0], NULL, NULL), 0);
 	stuck_forget(state, &records[0]);
 	stuck_records_free(&records, &nr);
 	cr_assert_not(folder_is_there(), "nothing is left behind");
@@ -116,8 +120,32 @@ Test(stuck, another_process_of_that_number_is_another_process)
 	struct stuck_record r;
 
 	stuck_record_init(&r, child);
+	stuck_record_add(&r, "/srv/file", NULL, "too");
 	r.pid_started++;
-	cr_assert(stuck_is_over(&r));
+	cr_assert_eq(stuck_prune(&r, NULL, NULL), 1);
+	cr_assert_eq(r.nr_targets, 0);
+	stuck_record_fini(&r);
+}
+
+static void note_released(void *arg, const struct stuck_target *t)
+{
+	snprintf(arg, 64, "%s", t->path);
+}
+
+Test(stuck, target_that_the_process_has_closed_is_over)
+{
+	struct stuck_record r;
+	char released[64] = "";
+
+	stuck_record_init(&r, child);
+	stuck_record_add(&r, "/dev/null", "/dev/null", "it has that open");
+	stuck_record_add(&r, "/srv/closed", "/srv/closed", "it has that no more");
+	stuck_record_add(&r, "/srv/unknown", NULL, "it may be opening that");
+	cr_assert_eq(stuck_prune(&r, note_released, released), 1);
+	cr_assert_str_eq(released, "/srv/closed");
+	cr_assert_eq(r.nr_targets, 2);
+	cr_assert_str_eq(r.targets[0].path, "/dev/null");
+	cr_assert_str_eq(r.targets[1].path, "/srv/unknown");
 	stuck_record_fini(&r);
 }
 

@@ -289,7 +289,7 @@ Test(run, stuck_io_is_named)
 	sim.workers[1].fault = SIM_STUCK;
 	go(MODE_RUN);
 	cr_assert(sim_has_error(&sim, ERR_HUNG,
-				"target 'disk' hangs: 1 I/Os have not come back, the "
+				"target 'disk' (/dev/sim) hangs: 1 I/Os have not come back, the "
 				"oldest, a read of 4096 bytes at offset 8192"));
 	cr_assert_eq(sim.started, 1);
 	check_all_left();
