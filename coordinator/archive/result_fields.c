@@ -85,7 +85,7 @@ const struct json_field group_json_fields[] = {
 	{ NULL }
 };
 const struct json_field cpu_json_fields[] = {
-	REAL_AS(T, "usr", cpu_usr, REQUIRED), REAL_AS(T, "sys", cpu_sys, REQUIRED), REAL_AS(T, "iowq", cpu_iowq),
+	REAL_AS(T, "usr", cpu_usr), REAL_AS(T, "sys", cpu_sys), REAL_AS(T, "iowq", cpu_iowq),
 	COUNT(T, ctx, REQUIRED), COUNT(T, majf, REQUIRED), COUNT(T, minf, REQUIRED),
 	{ NULL }
 };
@@ -112,7 +112,7 @@ const struct json_field rates_json_fields[] = {
 };
 const struct json_field common_json_fields[] = {
 	COUNT_AS(T, "start_ns", common_start_ns, REQUIRED), COUNT_AS(T, "end_ns", common_end_ns, REQUIRED),
-	REAL_AS(T, "iops", common_iops, REQUIRED), REAL_AS(T, "bw_bytes", common_bw_bytes, REQUIRED),
+	REAL_AS(T, "iops", common_iops), REAL_AS(T, "bw_bytes", common_bw_bytes),
 	{ NULL }
 };
 #undef T
@@ -141,7 +141,7 @@ const struct json_field unfinished_json_fields[] = {
 
 #define T struct sample_stats
 const struct json_field samples_json_fields[] = {
-	COUNT(T, n, REQUIRED), REAL(T, min, REQUIRED), REAL(T, max, REQUIRED), REAL(T, mean, REQUIRED),
+	COUNT(T, n, REQUIRED), REAL(T, min), REAL(T, max), REAL(T, mean),
 	REAL(T, stddev), COUNT(T, interval_ns, REQUIRED),
 	{ NULL }
 };
