@@ -265,28 +265,6 @@ static void add_errors(struct member_done *m, const struct thread_stats *t, uint
 				add_error(m, dir, &t->errnos[dir][i], start_ns);
 }
 
-/* "read: Input/output error at offset 4096 (3 of them); write: ..."; NULL: none. */
-static char *errors_text(const struct member_done *m)
-{
-	char *text = NULL;
-
-	for (size_t i = 0; i < m->nr_errors; i++) {
-		const struct error_row *e = &m->errors[i];
-		const char *between = text ? "; " : "", *what = strerrordesc_np((int)e->number);
-		char *more = xasprintf("%s%s%s: %s", text ? text : "", between,
-				       direction_names[e->direction], what ? what : "other errors");
-
-		free(text);
-		text = e->first_offset == UINT64_MAX
-			       ? xasprintf("%s (%llu of them)", more, (unsigned long long)e->count)
-			       : xasprintf("%s at offset %llu (%llu of them)", more,
-					   (unsigned long long)e->first_offset,
-					   (unsigned long long)e->count);
-		free(more);
-	}
-	return text;
-}
-
 /* --- distributions -------------------------------------------------------------------------------- */
 
 static void add_batches(struct batch_cells *to, const struct thread_stats *t)
@@ -333,7 +311,6 @@ void tally_members(const struct stats_block *b, const struct assignment *a, uint
 	}
 	for (size_t i = 0; i < a->nr_members; i++) {
 		put_minima_right(&members[i]);
-		members[i].first_error = errors_text(&members[i]);
 		pow2_rows(&batches[i].depths, &members[i].depths, &members[i].nr_depths);
 		pow2_rows(&batches[i].submits, &members[i].submits, &members[i].nr_submits);
 		pow2_rows(&batches[i].completes, &members[i].completes, &members[i].nr_completes);

@@ -42,7 +42,6 @@ static void groups_fini(struct result_group *groups, size_t nr)
 void result_group_fini(struct result_group *g)
 {
 	free(g->name);
-	free(g->first_error);
 	for (size_t i = 0; i < g->nr_errors; i++) {
 		free(g->errors[i].name);
 		free(g->errors[i].first_host);

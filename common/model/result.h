@@ -84,7 +84,6 @@ struct result_group {
 	size_t nr_errors;
 	uint64_t depth;           /* configured I/Os in flight of all its threads together */
 	uint64_t effective_depth; /* largest number that one thread really had in flight */
-	char *first_error; /* with the host's name in front where the group has several; NULL: none */
 	struct result_direction dir[DIR_COUNT];
 	struct result_direction total; /* read, write and trim together; sync is not in it */
 	struct result_group *hosts, *targets, *jobs; /* groups again, without these three */

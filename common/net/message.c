@@ -183,7 +183,6 @@ static const struct field member_done_fields[] = {
 	       HELP("I/Os per reap that found any")),
 	F_LIST(T, errors, nr_errors, &error_row_schema, .max = ERRORS_MAX, OPTIONAL,
 	       HELP("I/O errors by direction and errno")),
-	F_STRING(T, first_error, TEXT, OPTIONAL, HELP("the first I/O error, with its offset")),
 	{ 0 },
 };
 #undef T

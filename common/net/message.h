@@ -159,7 +159,6 @@ struct member_done {
 	struct error_row *errors; /* all of them, those of the ramp too */
 	size_t nr_errors;
 	uint64_t effective_depth; /* largest number of I/Os of one thread really in flight */
-	char *first_error; /* "read: Input/output error at offset 4096 (3 of them)"; NULL: none */
 };
 
 struct device_stat {

@@ -238,7 +238,6 @@ static json_t *group_json(const struct result_group *g)
 		json_object_set_new(map, "completes", pow2_json(&g->completes));
 	}
 	set_errors(map, g);
-	set_text(map, "first_error", g->first_error);
 	for (unsigned dir = 0; dir < DIR_COUNT; dir++)
 		if (g->dir[dir].used)
 			json_object_set_new(map, direction_names[dir],

@@ -233,14 +233,6 @@ static void print_errors(const struct result_group *g, FILE *out)
 	table_print(&t, out, 2);
 }
 
-static void print_first_error(const struct result_group *g, FILE *out)
-{
-	_cleanup_free_ char *text = str_printable(g->first_error);
-
-	fputs("  first error: ", out);
-	text_wrap(out, text, 15, 4, REPORT_WIDTH);
-}
-
 static void print_cpu(const struct result_group *g, FILE *out)
 {
 	char usr[UNITS_TEXT], sys[UNITS_TEXT], iowq[UNITS_TEXT];
@@ -305,8 +297,6 @@ static void print_head(const struct result_group *g, FILE *out)
 	print_buffered(g, out);
 	if (g->nr_errors)
 		print_errors(g, out);
-	else if (g->first_error)
-		print_first_error(g, out);
 }
 
 uint64_t group_errors(const struct result_group *g)

@@ -3,6 +3,7 @@
 #include "coordinator/run/step_devices.h"
 
 #include <inttypes.h>
+#include <limits.h>
 
 #include <math.h>
 #include <stdio.h>
@@ -99,7 +100,6 @@ static void member_take(const struct host_sums *h, struct member_sums *m, struct
 	ret->completes = m->completes;
 	ret->errors = m->errors;
 	ret->nr_errors = m->nr_errors;
-	ret->first_error = d->first_error;
 }
 
 /* --- warnings --------------------------------------------------------------------------------------- */
@@ -116,18 +116,49 @@ static void warn_count(struct step_sums *s, const struct host_sums *h, const str
 	result_fault(s->result, h->name, m->target, text);
 }
 
+/* "Input/output error", where the worker's errno means here what it means there. */
+static const char *errno_text(const struct error_row *e)
+{
+	const char *name = e->number < INT_MAX ? strerrorname_np((int)e->number) : NULL;
+
+	if (name && (!e->name || streq(name, e->name)))
+		return strerrordesc_np((int)e->number);
+	return e->name ? e->name : "another error";
+}
+
+/* "read: Input/output error at offset 4096 (3 of them); write: ..."; "" for none. Owned by the caller. */
+static char *errors_text(const struct member_totals *t)
+{
+	char *text = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&text, &len);
+
+	assert(out);
+	for (size_t i = 0; i < t->nr_errors; i++) {
+		const struct error_row *e = &t->errors[i];
+
+		fprintf(out, "%s%s: %s", i ? "; " : "", direction_names[e->direction],
+			errno_text(e));
+		if (e->first_offset != UINT64_MAX)
+			fprintf(out, " at offset %" PRIu64, e->first_offset);
+		fprintf(out, " (%" PRIu64 " of them)", e->count);
+	}
+	fclose(out);
+	return text;
+}
+
 static void warn_member(struct step_sums *s, const struct host_sums *h, const struct member_sums *m,
 			const struct member_totals *t)
 {
-	_cleanup_free_ char *errors = NULL, *unfinished = NULL;
+	_cleanup_free_ char *errors = NULL, *first = NULL, *unfinished = NULL;
 	struct counts sum = { 0 };
 
 	for (unsigned dir = 0; dir < DIR_COUNT; dir++)
 		counts_merge(&sum, &t->dir[dir].counts);
 	if (!sum.errors && !sum.short_ios && !sum.unfinished_ios)
 		return;
-	errors = xasprintf("I/O errors%s%s", t->first_error ? "; first: " : "",
-			   t->first_error ? t->first_error : "");
+	first = errors_text(t);
+	errors = xasprintf("I/O errors%s%s", *first ? "; first: " : "", first);
 	unfinished = xasprintf("I/Os never completed; the oldest was %.3f s old",
 			       (double)sum.unfinished_age_ns / 1e9);
 	warn_count(s, h, m, sum.errors, errors);

@@ -42,7 +42,6 @@ static void make_groups(struct step_sums *s)
 	for (size_t i = 0; i < s->nr_groups; i++) {
 		struct tally *g = &s->groups[i];
 
-		g->many_hosts = s->plan->hosts.nr_hosts > 1;
 		g->nr_hosts = s->plan->hosts.nr_hosts;
 		g->hosts = xcalloc(g->nr_hosts, sizeof(*g->hosts));
 		for (size_t h = 0; h < g->nr_hosts; h++)
@@ -80,7 +79,6 @@ static void join_group(struct step_sums *s, size_t host, struct member_sums *m, 
 	};
 
 	for (size_t i = 0; i < array_size(t); i++) {
-		t[i]->many_hosts = s->plan->hosts.nr_hosts > 1 && t[i] != &g->hosts[host];
 		m->tallies[m->nr_tallies++] = t[i];
 		join_tally(s, &s->hosts[host], t[i]);
 	}
@@ -170,7 +168,6 @@ static void host_fini(struct host_sums *h)
 	for (size_t i = 0; h->work && i < h->work->nr_members; i++) {
 		for (unsigned dir = 0; dir < DIR_COUNT; dir++)
 			direction_sum_fini(&h->members[i].dir[dir]);
-		free(h->members[i].done.first_error);
 		free_errors(&h->members[i]);
 	}
 	free(h->members);
@@ -485,12 +482,9 @@ static bool has_any_io(const struct member_sums *m)
 
 static void take_member(struct member_sums *to, const struct member_done *from)
 {
-	free(to->done.first_error);
 	to->done = *from;
 	to->done.depths = to->done.submits = to->done.completes = NULL;
 	to->done.errors = NULL;
-	if (from->first_error)
-		to->done.first_error = xstrdup(from->first_error);
 	to->depths = to->submits = to->completes = (struct pow2_counts) { 0 };
 	add_pow2(&to->depths, from->depths, from->nr_depths);
 	add_pow2(&to->submits, from->submits, from->nr_submits);

@@ -82,14 +82,6 @@ static void add_direction(struct tally *t, const struct member_totals *m, enum d
 	direction_sum_merge(&t->group.total.sum, &m->dir[dir]);
 }
 
-static void add_first_error(struct tally *t, const struct member_totals *m)
-{
-	if (!m->first_error || t->group.first_error)
-		return;
-	t->group.first_error = t->many_hosts ? xasprintf("%s: %s", m->host, m->first_error)
-					     : xstrdup(m->first_error);
-}
-
 /* Numbers of errno differ between architectures, names do not. */
 static bool same_error(const struct result_error *e, const struct error_row *row)
 {
@@ -182,7 +174,6 @@ void tally_add(struct tally *t, const struct member_totals *m)
 	add_depths(t, m);
 	for (size_t i = 0; i < m->nr_errors; i++)
 		add_error(g, m, &m->errors[i]);
-	add_first_error(t, m);
 	for (unsigned dir = 0; dir < DIR_COUNT; dir++)
 		add_direction(t, m, dir);
 }

@@ -29,7 +29,6 @@ struct member_totals {
 	uint64_t effective_depth;       /* 0: unknown */
 	const struct error_row *errors; /* borrowed */
 	size_t nr_errors;
-	const char *first_error; /* borrowed; NULL: none */
 };
 
 /* Does the job have that direction at all? Then it is shown, and 0 is a number. */
@@ -50,7 +49,6 @@ struct tally {
 	uint64_t all_begin_ns, all_end_ns, first_io_ns;
 	uint64_t cpu_usr_ns, cpu_sys_ns, iowq_ns;
 	size_t nr_without_cpu, nr_without_depths;
-	bool many_hosts; /* the first error says on which host */
 	struct tally *hosts, *targets, *jobs;
 	size_t nr_hosts, nr_targets, nr_jobs;
 };

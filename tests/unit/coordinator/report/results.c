@@ -262,8 +262,18 @@ void results_fleet(struct result *r)
 		set_fleet_host(&all->hosts[h], hosts[h], ios[h], (h == 2 ? 1519 : 1000) * US);
 	all->hosts[2].dir[DIR_READ].sum.counts.errors = 3;
 	all->hosts[2].total.sum.counts.errors = 3;
-	all->first_error =
-		xstrdup("initiator03: read: Input/output error at offset 4096 (3 of them)");
+	all->errors = one(sizeof(*all->errors));
+	all->nr_errors = 1;
+	all->errors[0] = (struct result_error) {
+		.direction = DIR_READ,
+		.number = 5,
+		.name = xstrdup("EIO"),
+		.count = 3,
+		.first_host = xstrdup("initiator03"),
+		.first_target = xstrdup("lun0"),
+		.first_offset = 4096,
+		.first_ns = 1234567890,
+	};
 	sum_hosts(all);
 	set_samples(&all->dir[DIR_READ]);
 	all->dir[DIR_READ].common_iops *= 1.04;

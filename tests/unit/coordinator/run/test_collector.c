@@ -230,12 +230,19 @@ Test(collector, cpu_is_percent_of_one_cpu)
 Test(collector, errors_are_counted_named_and_warned_about)
 {
 	struct job job = fleet_job("r", RW_RANDREAD);
+	struct error_row row = { .direction = DIR_READ,
+				 .number = 5,
+				 .name = (char *)"EIO",
+				 .count = 3,
+				 .first_offset = 4096,
+				 .first_ns = 7 };
 	struct member_done m = fleet_member(0, 1, 0, S);
 	struct load l = { .dir = DIR_READ };
 	const struct result *r;
 	struct test_fleet f;
 
-	m.first_error = (char *)"read: Input/output error at offset 4096 (3 of them)";
+	m.errors = &row;
+	m.nr_errors = 1;
 	fleet_init(&f, 2, &job, 1);
 	collector_begin(f.collector, 0, 0);
 	load_add(&l, 10, 4096, MS);
@@ -245,17 +252,18 @@ Test(collector, errors_are_counted_named_and_warned_about)
 	l.counts.unfinished_age_ns = 2500 * MS;
 	fleet_done(&f, 1, (struct msg_done) { .members = &m, .nr_members = 1 }, &l, 1);
 	l = (struct load) { .dir = DIR_READ };
-	m.first_error = NULL;
+	m.nr_errors = 0;
 	load_add(&l, 10, 4096, MS);
 	fleet_done(&f, 0, (struct msg_done) { .members = &m, .nr_members = 1 }, &l, 1);
 	cr_expect_eq(collector_errors(f.collector), 3);
 	r = fleet_finish(&f);
 	cr_expect_eq(collector_errors(f.collector), 3);
-	cr_expect_str_eq(r->steps[0].groups[0].first_error,
-			 "h1: read: Input/output error at offset 4096 (3 of them)");
-	cr_expect_str_eq(r->steps[0].groups[0].hosts[1].first_error,
-			 "read: Input/output error at offset 4096 (3 of them)");
-	cr_expect(fleet_warned(r, "job 'r': 3 I/O errors; first: read: Input/output error"));
+	cr_assert_eq(r->steps[0].groups[0].nr_errors, 1);
+	cr_expect_str_eq(r->steps[0].groups[0].errors[0].first_host, "h1");
+	cr_expect_str_eq(r->steps[0].groups[0].errors[0].first_target, "t0");
+	cr_expect_eq(r->steps[0].groups[0].hosts[0].nr_errors, 0);
+	cr_expect(fleet_warned(r, "job 'r': 3 I/O errors; first: read: Input/output error at "
+				  "offset 4096 (3 of them)"));
 	cr_expect(fleet_warned(r, "2 I/Os moved fewer bytes than asked"));
 	cr_expect(fleet_warned(r, "1 I/Os never completed; the oldest was 2.500 s old"));
 	cr_expect_str_eq(r->warnings[0].target, "t0");

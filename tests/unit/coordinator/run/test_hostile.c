@@ -101,7 +101,6 @@ static void send_done(struct test_fleet *f, size_t host)
 	member.nr_completes = next_random() % 3;
 	member.errors = errors;
 	member.nr_errors = next_random() % 3;
-	member.first_error = next_random() & 1 ? (char *)"\x1b[2J\xff" : NULL;
 	hist_encode(&l.lat, NULL, &bytes);
 	row.lat = row.clat = row.slat = bytes.data;
 	row.lat_len = row.clat_len = row.slat_len = bytes.len;
