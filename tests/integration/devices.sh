@@ -35,10 +35,10 @@ phases:
       - {name: d, rw: randrw, bs: 4k, engine: psync}
 EOF
 declare -A before after
-read -r _ _ before[read] _ _ before[write] < <(stat_of "$LOOP")
+read -r _ _ "before[read]" _ _ "before[write]" < <(stat_of "$LOOP")
 salvo_run 60 run s.yaml --output counters
 expect_rc 0
-read -r _ _ after[read] _ _ after[write] < <(stat_of "$LOOP")
+read -r _ _ "after[read]" _ _ "after[write]" < <(stat_of "$LOOP")
 f=counters/result.json
 for dir in read write; do
 	own=$(jq ".results[0].groups[0].$dir | .bytes + .ramp.bytes + .drain.bytes" $f)
