@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "worker/iostep.h"
+#include "worker/iostep_internal.h"
 
 #include "common/base/clock.h"
 #include "common/base/units.h"
-#include "worker/host/counters.h"
-#include "worker/io/pool.h"
+#include "worker/host/cpus.h"
 #include "worker/iocheck.h"
-#include "worker/tally.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,33 +16,6 @@
 /* A START must leave the threads time to wake, and may not keep them at the gate for ever. */
 #define START_MIN_AHEAD_NS (2 * NS_PER_MS)
 #define START_MAX_AHEAD_NS (3600 * NS_PER_S)
-
-/* Threads stop so much or less before the lease's end. */
-#define LEASE_NEAR_NS (50 * NS_PER_MS)
-
-/* CPU time of the process without its supervisor. */
-struct cpu_reading {
-	uint64_t usr_ns, sys_ns;
-};
-
-struct iostep {
-	struct io_env *env;
-	const struct assignment *a;
-	struct device_info *info; /* per target; texts borrowed from the open targets or probes */
-	struct open_target **targets; /* per target; borrowed from env, of a probe owned */
-	struct io_thread_spec *specs;
-	size_t nr_specs;
-	struct pool *pool;
-	uint64_t layout_bytes;
-	struct settle settle;
-	struct device_stat
-		*before; /* per target; elapsed_ns: instant of the reading; 0: has no counters */
-	uint64_t start_ns;
-	uint64_t cpu_begin_ns,
-		cpu_end_ns; /* instants of the two readings still due; UINT64_MAX: none */
-	struct cpu_reading cpu_begin, cpu_end;
-	bool stopped;
-};
 
 /* --- environment ---------------------------------------------------------------------------------- */
 
@@ -104,9 +75,28 @@ static struct error *open_targets(struct iostep *s)
 	return errs;
 }
 
-static struct error *check_step(const struct iostep *s)
+static struct error *check_cpus(struct iostep *s)
+{
+	struct error *errs = NULL;
+
+	s->cpus = xcalloc(s->a->nr_members + 1, sizeof(*s->cpus));
+	for (size_t i = 0; i < s->a->nr_members; i++) {
+		const struct job *job = &s->a->members[i].job;
+
+		if (job->cpus_allowed)
+			error_append(&errs,
+				     error_context(cpus_allowed(s->settle.root, job->cpus_allowed,
+								&s->cpus[i]),
+						   "job '%s'", job->name));
+	}
+	return errs;
+}
+
+static struct error *check_step(struct iostep *s)
 {
 	struct error *errs = iocheck_limits(s->a, &s->env->setup);
+
+	error_append(&errs, check_cpus(s));
 
 	error_append(&errs, settle_check(&s->settle, s->a));
 	for (size_t i = 0; i < s->a->nr_members; i++) {
@@ -177,6 +167,7 @@ static struct error *make_specs(struct iostep *s)
 				.block_bytes = s->info[m->target].logical_block_bytes,
 				.thread = m->first_thread + k,
 				.seed = m->job.randseed,
+				.cpus = m->job.cpus_allowed ? &s->cpus[i] : NULL,
 			};
 	}
 	return NULL;
@@ -281,6 +272,7 @@ void iostep_destroy(struct iostep **self_p)
 	free(s->targets);
 	free(s->info);
 	free(s->specs);
+	free(s->cpus);
 	free(s->before);
 	free(s);
 	*self_p = NULL;
@@ -378,12 +370,7 @@ static uint64_t timeval_ns(struct timeval t)
 	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_usec * NS_PER_US;
 }
 
-static uint64_t minus(uint64_t a, uint64_t b)
-{
-	return a > b ? a - b : 0;
-}
-
-static struct cpu_reading read_cpu(void)
+struct cpu_reading iostep_read_cpu(void)
 {
 	struct rusage all, own;
 
@@ -398,11 +385,11 @@ static struct cpu_reading read_cpu(void)
 void iostep_tick(struct iostep *s, uint64_t now_ns)
 {
 	if (now_ns >= s->cpu_begin_ns) {
-		s->cpu_begin = read_cpu();
+		s->cpu_begin = iostep_read_cpu();
 		s->cpu_begin_ns = UINT64_MAX;
 	}
 	if (now_ns >= s->cpu_end_ns) {
-		s->cpu_end = read_cpu();
+		s->cpu_end = iostep_read_cpu();
 		s->cpu_end_ns = UINT64_MAX;
 	}
 }
@@ -429,121 +416,4 @@ void iostep_release_idle(struct iostep *s)
 			if (s->targets[k] == t)
 				s->targets[k] = NULL;
 	}
-}
-
-/* --- the end -------------------------------------------------------------------------------------- */
-
-static bool uses_io_wq(const struct iostep *s, size_t member)
-{
-	const struct work_member *m = &s->a->members[member];
-
-	return m->job.engine == ENGINE_IO_URING &&
-	       s->a->targets[m->target].kind != TARGET_SIMULATED;
-}
-
-/* What the process used beyond its I/O threads is io-wq's: shared out by I/Os. */
-static void share_io_wq(struct iostep *s, const struct tally *t, struct msg_done *done)
-{
-	uint64_t usr = minus(s->cpu_end.usr_ns, s->cpu_begin.usr_ns);
-	uint64_t sys = minus(s->cpu_end.sys_ns, s->cpu_begin.sys_ns);
-	uint64_t *ios = xcalloc(done->nr_members + 1, sizeof(*ios)), all = 0;
-
-	for (size_t i = 0; i < done->nr_members; i++) {
-		usr = minus(usr, done->members[i].cpu_usr_ns);
-		sys = minus(sys, done->members[i].cpu_sys_ns);
-		for (int dir = 0; uses_io_wq(s, i) && dir < DIR_COUNT; dir++)
-			ios[i] += t->members[i].dir[dir].counts.ios;
-		all += ios[i];
-	}
-	for (size_t i = 0; all && i < done->nr_members; i++) {
-		double part = (double)ios[i] / (double)all;
-
-		done->members[i].cpu_usr_ns += (uint64_t)(part * (double)usr);
-		done->members[i].cpu_sys_ns += (uint64_t)(part * (double)sys);
-	}
-	free(ios);
-}
-
-static void device_differences(const struct iostep *s, struct msg_done *done)
-{
-	done->devices = xcalloc(s->a->nr_targets + 1, sizeof(*done->devices));
-	for (size_t i = 0; i < s->a->nr_targets; i++) {
-		struct device_stat *d = &done->devices[done->nr_devices], now;
-		uint64_t from_ns = s->before[i].elapsed_ns;
-
-		if (!from_ns || !s->targets[i] || !target_stat(s->targets[i], &now))
-			continue;
-		*d = counters_between(&s->before[i], &now);
-		d->target = i;
-		from_ns = s->start_ns > from_ns ? s->start_ns : from_ns;
-		d->elapsed_ns = minus(clock_mono_ns(), from_ns);
-		target_describe_disk(s->targets[i], d);
-		done->nr_devices++;
-	}
-}
-
-/* Threads that outnumber the CPUs cannot spin up to the instant; without real-time priority they start late. */
-static struct error *wake_warning(const struct iostep *s)
-{
-	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-	uint64_t worst = 0, ordinary = 0;
-
-	for (size_t i = 0; i < s->nr_specs; i++) {
-		const struct thread_stats *t = stats_thread(s->env->block, i);
-		uint64_t late = cell_get(&t->late_wake_ns);
-
-		ordinary += !cell_get(&t->realtime);
-		worst = late > worst ? late : worst;
-	}
-	if (!ordinary || s->nr_specs <= (size_t)cpus || worst < NS_PER_MS)
-		return NULL;
-	return error_new(ERR_REFUSED,
-			 "%llu of %zu threads could not wake at real-time priority for the start, "
-			 "the last of them %.1f ms late; give the worker CAP_SYS_NICE",
-			 (unsigned long long)ordinary, s->nr_specs, (double)worst / NS_PER_MS);
-}
-
-static void add_warning(struct msg_done *done, const char *text)
-{
-	done->warnings = xrealloc(done->warnings, done->nr_warnings + 1, sizeof(char *));
-	done->warnings[done->nr_warnings++] = xstrdup(text);
-}
-
-static void step_warnings(const struct iostep *s, struct msg_done *done)
-{
-	_cleanup_(error_destroy) struct error *late = wake_warning(s);
-
-	if (late)
-		add_warning(done, error_message(late));
-	for (const struct error *w = pool_warnings(s->pool); w; w = error_next(w))
-		add_warning(done, error_message(w));
-	for (const struct error *w = s->settle.warnings; w; w = error_next(w))
-		add_warning(done, error_message(w));
-}
-
-void iostep_finish(struct iostep *s, struct msg_done *ret)
-{
-	uint64_t now = clock_mono_ns();
-	struct tally t;
-
-	if (s->cpu_begin_ns != UINT64_MAX)
-		s->cpu_begin = read_cpu(); /* stopped before its window: an empty difference */
-	if (s->cpu_begin_ns != UINT64_MAX || s->cpu_end_ns != UINT64_MAX)
-		s->cpu_end = read_cpu();
-	*ret = (struct msg_done) { .stopped = s->stopped };
-	if (!s->pool)
-		return;
-	/* A lease that is renewed ends seconds ahead. */
-	if (cell_get(&s->env->block->deadline_ns) < now + LEASE_NEAR_NS)
-		ret->stopped = true;
-	step_warnings(s, ret);
-	pool_destroy(&s->pool);
-	device_differences(s, ret);
-	if (!s->start_ns)
-		return;
-	tally_read(s->env->block, s->a->nr_members, now, 0, &t);
-	tally_members(s->env->block, s->a, s->start_ns, now, &ret->members, &ret->nr_members);
-	tally_rows(&t, NULL, &ret->rows, &ret->nr_rows);
-	share_io_wq(s, &t, ret);
-	tally_fini(&t);
 }

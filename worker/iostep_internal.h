@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* iostep_internal.h - what iostep.c (a step's way to its end) and iostep_finish.c (its DONE) share. */
+#ifndef SALVO_WORKER_IOSTEP_INTERNAL_H
+#define SALVO_WORKER_IOSTEP_INTERNAL_H
+
+#include "worker/io/pool.h"
+#include "worker/iostep.h"
+
+/* CPU time of the process without its supervisor. */
+struct cpu_reading {
+	uint64_t usr_ns, sys_ns;
+};
+
+struct iostep {
+	struct io_env *env;
+	const struct assignment *a;
+	struct device_info *info; /* per target; texts borrowed from the open targets or probes */
+	struct open_target **targets; /* per target; borrowed from env, of a probe owned */
+	cpu_set_t *cpus;              /* per member that has cpus_allowed */
+	struct io_thread_spec *specs;
+	size_t nr_specs;
+	struct pool *pool;
+	uint64_t layout_bytes;
+	struct settle settle;
+	struct device_stat
+		*before; /* per target; elapsed_ns: instant of the reading; 0: has no counters */
+	uint64_t start_ns;
+	uint64_t cpu_begin_ns,
+		cpu_end_ns; /* instants of the two readings still due; UINT64_MAX: none */
+	struct cpu_reading cpu_begin, cpu_end;
+	bool stopped;
+};
+
+struct cpu_reading iostep_read_cpu(void);
+
+static inline uint64_t minus(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : 0;
+}
+
+#endif
