@@ -121,6 +121,7 @@ static void salvage(struct agent *a, const struct session_action *action)
 		send_sample(a, &action->peer, &rest);
 	}
 	m.done.stopped = action->ns != 0;
+	m.done.hangs = action->hangs;
 	m.done.warnings = xcalloc(1, sizeof(char *));
 	m.done.warnings[m.done.nr_warnings++] = xstrdup(action->text);
 	m.done.failure = xstrdup(action->text);

@@ -240,5 +240,9 @@ char *child_reap(int pidfd)
 		return NULL;
 	if (info.si_code == CLD_EXITED)
 		return xasprintf("ended with status %d", info.si_status);
-	return xasprintf("was killed by signal %d (%s)", info.si_status, strsignal(info.si_status));
+	return xasprintf(
+		"was killed by signal %d (%s)%s", info.si_status, strsignal(info.si_status),
+		info.si_status == SIGKILL ? ": by somebody, for lack of memory, or because "
+					    "it had been stopped until its lease ended"
+					  : "");
 }

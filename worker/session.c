@@ -298,6 +298,7 @@ static void give_up(struct session *s, struct session_actions *out)
 		struct session_action *a = actions_add(out, ACTION_SALVAGE, &s->owner);
 
 		a->text = xstrdup("the I/O process did not end within its grace");
+		a->hangs = true;
 		a->ns = s->stopped;
 	}
 	actions_add(out, ACTION_ABANDON, NULL);

@@ -86,6 +86,7 @@ struct session_action {
 	struct message message; /* owned */
 	uint64_t ns;
 	int64_t interval;
+	bool hangs; /* ACTION_SALVAGE: the I/O process is still there, and waits for its I/O */
 	char *text; /* owned */
 };
 

@@ -371,6 +371,8 @@ static const struct field done_fields[] = {
 	       HELP("I/O that never came back")),
 	F_STRLIST(T, warnings, nr_warnings, .max = WARNINGS_MAX, OPTIONAL,
 		  HELP("what the host wants said about this step")),
+	F_BOOL(T, hangs,
+	       HELP("with failure: the I/O did not come back in time; else its process died")),
 	F_STRING(T, failure, TEXT, OPTIONAL,
 		 HELP("why this is only what was left of the step; absent: it ended in order")),
 	{ 0 },

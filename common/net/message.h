@@ -200,6 +200,7 @@ struct msg_done {
 	/* What the host wants said about this step: no real-time priority, throttled processors, ... */
 	char **warnings;
 	size_t nr_warnings;
+	bool hangs; /* with `failure`: the I/O process did not get its I/O back in time; else it died */
 	char *failure; /* why these totals are only what was left of the step; NULL: it ended in order */
 };
 

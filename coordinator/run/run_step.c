@@ -329,7 +329,6 @@ static struct error *hung_targets(const struct run *r, size_t host, const struct
 		const struct stuck_io *s = oldest_stuck(d, t, &nr);
 		bool known = s && s->direction >= 0 && s->direction < DIR_COUNT;
 
-		/* What a killed process left behind is young: that is no hang. */
 		if (!s || s->age_ns < STUCK_AGE_NS)
 			continue;
 		error_append(&errors, error_new(ERR_HUNG,
@@ -372,7 +371,7 @@ static void done(struct run *r, size_t host, const struct msg_done *d, uint64_t 
 	peer_enter(p, PEER_OWNED, now_ns);
 	stop_all(r, p, failed_job_done(run_step_of(r)->hosts[host], d), now_ns);
 	/* Its totals count, but there is nothing more to be had from it. */
-	err = hung_targets(r, host, d);
+	err = d->failure && !d->hangs ? NULL : hung_targets(r, host, d);
 	if (err)
 		run_drop(r, host, HOST_HUNG, err, now_ns);
 	else if (d->failure)

@@ -79,7 +79,7 @@ for engine in io_uring psync; do
 	echo "$engine: the run on a hung device ended after $took ms"
 	expect_rc 3 "the run on a device that hangs ($engine)"
 	expect "it ends at its time plus grace" "$took < (1 + $RUNTIME + $GRACE + 4) * 1000"
-	expect_text "$T/err" "target 'bad' hangs" "the message"
+	expect_text "$T/err" "target 'bad' .$BAD. hangs" "the message"
 	R=$T/$engine/result.json
 	expect_eq "state of the host" "$(json "$R" '.hosts[0].state')" hung
 	expect "I/Os that never came back" "$(json "$R" '.results[0].groups[0].write.unfinished.ios') > 0"

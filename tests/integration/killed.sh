@@ -30,7 +30,7 @@ for i in 1 2 3; do # whether the worker hears of it once or several times is cha
 done
 
 # An I/O process that hangs does not keep the run's stdout and stderr open: what reads them from a pipe comes to its end.
-sed -i 's/runtime: 60s/runtime: 1s/; $a fleet: {lease: 2s, grace: 1s}' "$T/s.yaml"
+sed -i 's/runtime: 60s/runtime: 1s/; $a fleet: {lease: 10s, grace: 1s}' "$T/s.yaml"
 mkfifo "$T/pipe"
 cat "$T/pipe" >"$T/piped" &
 READER=$!
