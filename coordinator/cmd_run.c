@@ -4,8 +4,11 @@
 #include "coordinator/load.h"
 #include "coordinator/report/report.h"
 #include "coordinator/run/coordinator.h"
+#include "coordinator/stop_signals.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <stdio_ext.h>
 #include <sys/random.h>
 
 enum { TIME_TEXT = 32, ID_TEXT = 64 };
@@ -20,12 +23,14 @@ struct job_run {
 	struct collector *collector;
 	struct result_dir *dir;
 	struct progress *progress; /* NULL: --quiet */
+	struct stop_signals signals;
 	bool header_written;
 	struct error *errors;
 };
 
 static void job_run_fini(struct job_run *j)
 {
+	stop_signals_fini(&j->signals);
 	progress_destroy(&j->progress);
 	collector_destroy(&j->collector);
 	plan_destroy(&j->plan);
@@ -147,7 +152,12 @@ static struct error *report(const struct job_run *j, const struct result *result
 	struct error *err = format->write(result, out);
 
 	if (!err && fflush(out))
-		err = error_new(ERR_OUTPUT, "the report could not be written to stdout");
+		err = error_new(ERR_OUTPUT, "stdout: the report could not be written: %s",
+				strerror(errno));
+	if (err) { /* said once, and not again when the program ends */
+		__fpurge(out);
+		clearerr(out);
+	}
 	return err;
 }
 
@@ -187,6 +197,8 @@ static void finish(struct job_run *j, const struct run *run, const char *started
 		progress_say(j->progress, "kept%s in %s", err ? " as far as possible" : "",
 			     result_dir_path(j->dir));
 	error_append(&j->errors, err);
+	if (stop_signals_release(&j->signals))
+		error_append(&j->errors, error_new(ERR_INTERRUPTED, "stopped by the user"));
 	error_append(&j->errors, report(j, result, out));
 }
 
@@ -207,6 +219,7 @@ struct error *cmd_run(const struct options *opts, FILE *out)
 	j.collector = collector_new(j.plan, j.id, SALVO_VERSION);
 	for (size_t i = 0; i < j.scenario->nr_warnings; i++)
 		collector_warn(j.collector, NULL, NULL, j.scenario->warnings[i]);
+	stop_signals_hold(&j.signals);
 	run = execute(&j);
 	finish(&j, run, started, out);
 	errors = run_take_errors(run);

@@ -21,6 +21,7 @@ struct result_dir {
 	int samples_fd; /* -1: not begun, or given up after an error */
 	bool is_used;   /* something was written: it stays */
 	bool was_made;  /* it did not exist before */
+	bool locked;    /* by us: no other run is using it */
 	bool made_parent;
 };
 
@@ -103,6 +104,7 @@ static struct error *take_over(struct result_dir *dir)
 	if (dir->fd < 0)
 		return path_error(dir->path, errno);
 	err = lock(dir->path, dir->fd);
+	dir->locked = !err;
 	if (!err)
 		err = check_empty(dir->path, dir->fd);
 	return err ? err : check_writable(dir->path, dir->fd);
@@ -160,7 +162,8 @@ void result_dir_destroy(struct result_dir **self_p)
 
 	if (!dir)
 		return;
-	if (dir->was_made && !dir->is_used)
+	/* Another run may have taken it over between its making and our lock. */
+	if (dir->was_made && dir->locked && !dir->is_used)
 		rmdir(dir->path);
 	if (dir->made_parent && !dir->is_used)
 		rmdir(DEFAULT_PARENT); /* stays when another run has put something there */

@@ -229,13 +229,15 @@ static uint64_t random_session(void)
 
 static void take_signals(sigset_t *before, struct sigaction *pipe_before, int *fd)
 {
-	struct sigaction ignore = { .sa_handler = SIG_IGN };
+	struct sigaction ignore = { .sa_handler = SIG_IGN }, hangup;
 	sigset_t taken;
 
 	sigemptyset(&taken);
 	sigaddset(&taken, SIGINT);
 	sigaddset(&taken, SIGTERM);
-	sigaddset(&taken, SIGHUP);
+	sigaction(SIGHUP, NULL, &hangup);
+	if (hangup.sa_handler != SIG_IGN) /* by nohup: it is to go on */
+		sigaddset(&taken, SIGHUP);
 	pthread_sigmask(SIG_BLOCK, &taken, before);
 	/* A reader of our stderr that goes away must not end a run. */
 	sigaction(SIGPIPE, &ignore, pipe_before);

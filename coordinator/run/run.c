@@ -401,9 +401,22 @@ void run_tick(struct run *r, uint64_t now_ns)
 	settle(r, now_ns);
 }
 
+/* No answer is waited for, but those whom the BYE reaches need not wait for the end of their lease. */
+static void leave_at_once(struct run *r)
+{
+	for (size_t i = 0; i < r->nr_peers; i++) {
+		struct message bye = { .type = MSG_BYE };
+		const struct peer *p = &r->peers[i];
+
+		if (p->state >= PEER_OWNED && p->state < PEER_LEAVING && r->o.mode != MODE_OBSERVE)
+			run_send(r, i, &bye);
+	}
+}
+
 void run_interrupt(struct run *r, uint64_t now_ns)
 {
 	if (r->interrupted) {
+		leave_at_once(r);
 		if (r->collecting)
 			collector_end(r->o.collector);
 		r->collecting = false;

@@ -10,7 +10,7 @@ test_begin
 nbd_loop bad --filter=log --filter=error memory 16M logfile="$T/requests" \
 	error-pread=EIO error-pread-rate=10% error-pread-file="$T/some-reads" \
 	error-pwrite=ENOSPC error-pwrite-rate=20% error-pwrite-file="$T/some-writes"
-nbd_loop dead --filter=error memory 16M error=EIO error-file="$T/all"
+nbd_loop dead --filter=error memory 16M error=EIO error-rate=100% error-file="$T/all"
 nbd_loop good memory 16M
 
 # scenario ON_ERROR JOBS
@@ -84,8 +84,8 @@ for engine in io_uring psync; do
 	expect_text "$T/out" "EIO" "the report"
 	expect_text "$T/out" "ENOSPC" "the report"
 	first=$(json "$R" '.results[0].groups[0].errors_by | map(select(.direction == "read"))[0].first.offset')
-	# Two threads: whose error was the first by a hair, the log may see the other way round.
-	failed_offsets Read | head -n 20 | grep -qx "$first" || fail "$engine: no read at $first was among the first to fail"
+	failed_offsets Read >"$T/offsets"
+	grep -qx "$first" "$T/offsets" || fail "$engine: no read at $first has failed"
 done
 
 # --- stop: the thread ends, the others do not

@@ -213,7 +213,7 @@ need_nbd() {
 # the loop device is direct and in parallel: each I/O of at most one page is one request.
 declare -A NBD_LOOP=() NBD_PID=()
 nbd_loop() {
-	local name=$1 dir=$T/nbd-$1 pid
+	local name=$1 dir=$T/nbd-$1 pid queue
 	shift
 	mkdir -p "$dir/mnt"
 	setsid nbdkit -f -U "$dir/sock" "$@" >"$dir/log" 2>&1 </dev/null &
@@ -231,6 +231,9 @@ nbd_loop() {
 	NBD_LOOP[$name]=$(losetup -f --show --direct-io=on "$dir/mnt/disk" 2>/dev/null) ||
 		skip "losetup takes no file of nbdfuse"
 	note loop "${NBD_LOOP[$name]}" "$dir/mnt/disk"
+	queue=/sys/block/${NBD_LOOP[$name]#/dev/}/queue/nomerges
+	note setting "$queue" "$(cat "$queue")" # it would outlive the loop device
+	echo 2 >"$queue"
 }
 
 # pause_process PID: until the test's end, or continue_process. Noted now, so that it goes on before all else is taken back.
