@@ -2,6 +2,7 @@
 #include "coordinator/cmd_check.h"
 
 #include "common/base/units.h"
+#include "common/model/inventory.h"
 #include "coordinator/commands.h"
 #include "coordinator/load.h"
 
@@ -30,20 +31,31 @@ static void print_duration(uint64_t ns, FILE *out)
 	fprintf(out, "%" PRIu64 "m %" PRIu64 "s", s / 60 % 60, s % 60);
 }
 
-static void print_hosts(const struct plan *plan, FILE *out)
+static void print_names(const struct plan *plan, bool observers, FILE *out)
 {
 	_cleanup_free_ const char **names = xcalloc(plan->hosts.nr_hosts, sizeof(*names));
 	_cleanup_free_ char *folded = NULL;
+	size_t nr = 0;
 
-	print_label("hosts", out);
+	for (size_t i = 0; i < plan->hosts.nr_hosts; i++)
+		if (host_is_observer(&plan->hosts.hosts[i]) == observers)
+			names[nr++] = plan->hosts.hosts[i].name;
+	if (!nr)
+		return;
+	folded = hostlist_fold(names, nr);
+	print_label(observers ? "observers" : "hosts", out);
+	fprintf(out, "%zu: %s\n", nr, folded);
+}
+
+static void print_hosts(const struct plan *plan, FILE *out)
+{
 	if (plan->embedded) {
+		print_label("hosts", out);
 		fprintf(out, "this one, with a worker of its own\n");
 		return;
 	}
-	for (size_t i = 0; i < plan->hosts.nr_hosts; i++)
-		names[i] = plan->hosts.hosts[i].name;
-	folded = hostlist_fold(names, plan->hosts.nr_hosts);
-	fprintf(out, "%zu: %s\n", plan->hosts.nr_hosts, folded);
+	print_names(plan, false, out);
+	print_names(plan, true, out);
 }
 
 static void print_points(const struct plan *plan, FILE *out)

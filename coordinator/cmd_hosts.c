@@ -29,12 +29,15 @@ struct error *cmd_hosts(const struct options *opts, FILE *out)
 {
 	_cleanup_free_ char *keys_dir = coordinator_keys_dir(opts->keys);
 	_cleanup_(channel_keys_fini) struct channel_keys keys = { 0 };
+	_cleanup_(inventory_destroy) struct inventory *inventory = NULL;
 	_cleanup_(hostlist_fini) struct hostlist hosts = { 0 };
-	struct error *err = load_hosts(opts, NULL, &hosts);
+	struct error *err = load_hosts(opts, &inventory, &hosts);
 
 	if (!err && hosts.nr_hosts == 0)
-		err = error_new(ERR_USAGE,
-				"no hosts; name the workers: salvo hosts --hosts node[01-04]");
+		err = error_new(
+			ERR_USAGE,
+			"no hosts; name the workers: salvo hosts --hosts node[01-04], or give "
+			"an --inventory");
 	if (err)
 		return err;
 	coordinator_init();

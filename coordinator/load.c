@@ -1,15 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "coordinator/load.h"
 
-struct error *load_hosts(const struct options *opts, const struct scenario *sc,
+struct error *load_hosts(const struct options *opts, struct inventory **ret_inventory,
 			 struct hostlist *ret)
 {
-	struct error *err;
+	_cleanup_(inventory_destroy) struct inventory *inv = NULL;
+	struct error *err = NULL;
 
-	if (sc && !opts->nr_hosts)
-		return error_context(hostlist_expand(sc->hosts, sc->nr_hosts, ret), "hosts");
-	err = hostlist_expand(opts->hosts, opts->nr_hosts, ret);
-	return error_context(err, "--hosts");
+	if (opts->inventory)
+		err = inventory_load(opts->inventory, &inv);
+	if (err)
+		return err;
+	if (inv && !opts->nr_hosts)
+		inventory_all(inv, ret);
+	else
+		err = inventory_expand(inv, opts->hosts, opts->nr_hosts, ret);
+	if (err)
+		return error_context(err, "--hosts");
+	*ret_inventory = take_ptr(inv);
+	return NULL;
 }
 
 struct error *load_plan(const struct options *opts, const char *run_id, uint64_t seed,
@@ -24,13 +33,14 @@ struct error *load_plan(const struct options *opts, const char *run_id, uint64_t
 		.on_loss = opts->on_loss,
 		.hosts = opts->hosts,
 		.nr_hosts = opts->nr_hosts,
+		.inventory = opts->inventory,
 	};
 	_cleanup_(scenario_destroy) struct scenario *sc = NULL;
 	_cleanup_(hostlist_fini) struct hostlist hosts = { 0 };
 	struct error *err = scenario_load_changed(opts->args[0], &changes, &sc);
 
 	if (!err)
-		err = load_hosts(opts, sc, &hosts);
+		err = scenario_hosts(sc, &hosts);
 	if (!err)
 		err = error_context(plan_new(sc, &hosts, run_id, seed, ret_plan), "%s",
 				    opts->args[0]);

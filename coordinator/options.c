@@ -46,6 +46,14 @@ static struct error *add_label(struct options *opts, const char *text)
 	return add_pair(&opts->labels, &opts->nr_labels, text);
 }
 
+static struct error *set_inventory(struct options *opts, const char *text)
+{
+	if (!*text)
+		return error_new(ERR_USAGE, "the name of the file is empty");
+	opts->inventory = text;
+	return NULL;
+}
+
 static struct error *set_repeat(struct options *opts, const char *text)
 {
 	opts->repeat = text;
@@ -113,6 +121,8 @@ static struct error *set_help(struct options *opts, _unused_ const char *text)
 static const struct option option_table[] = {
 	{ "hosts",    "LIST",      COMMAND_RUN | COMMAND_CHECK | COMMAND_HOSTS, add_hosts,
 	  "run on these hosts instead of the scenario's: node[01-16,20]:7600,db1 or ^FILE" },
+	{ "inventory", "FILE",     COMMAND_RUN | COMMAND_CHECK | COMMAND_HOSTS, set_inventory,
+	  "hosts, groups of them and observers by name; 'salvo help inventory' explains it" },
 	{ "set",      "KEY=VALUE", COMMAND_RUN | COMMAND_CHECK, add_setting,
 	  "set any key of the scenario: jobs[0].iodepth=64, targets.disk.device=/dev/sdx" },
 	{ "repeat",   "N",         COMMAND_RUN | COMMAND_CHECK, set_repeat,

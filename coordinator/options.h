@@ -32,7 +32,8 @@ struct options {
 	size_t nr_settings;
 	struct setting *labels; /* --label, in order */
 	size_t nr_labels;
-	const char *repeat; /* --repeat, as written; see load.h */
+	const char *inventory; /* path of a file */
+	const char *repeat;    /* --repeat, as written; see load.h */
 	const char *on_loss;
 	const char *output;
 	const char *keys; /* folder; NULL: the default one */

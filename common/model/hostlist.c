@@ -14,7 +14,12 @@
 
 enum { FILE_LINE_MAX = 4096, FOLD_DIGITS_MAX = 9 };
 
-static struct error *add_expression(struct hostlist *list, const char *text, bool from_file);
+struct expansion {
+	const struct host_source *source; /* NULL: none */
+	struct hostlist list;
+};
+
+static struct error *add_expression(struct expansion *x, const char *text, bool from_file);
 
 static struct error *bad(const char *entry, const char *what)
 {
@@ -85,7 +90,7 @@ static bool split_port(const char *entry, char **ret_name, unsigned *ret_port)
 	return true;
 }
 
-static void append_host(struct hostlist *list, struct host host)
+void hostlist_append(struct hostlist *list, struct host host)
 {
 	list->hosts = xrealloc(list->hosts, list->nr_hosts + 1, sizeof(*list->hosts));
 	list->hosts[list->nr_hosts++] = host;
@@ -106,7 +111,8 @@ static struct error *add_host(struct hostlist *list, const char *entry)
 	if (list->nr_hosts >= HOSTLIST_MAX)
 		return error_new(ERR_CONFIG, "more than %d hosts", HOSTLIST_MAX);
 	if (ipc) {
-		append_host(list, (struct host) { xstrdup(entry), xstrdup(entry) });
+		hostlist_append(
+			list, (struct host) { .name = xstrdup(entry), .address = xstrdup(entry) });
 		return NULL;
 	}
 	if (!split_port(host, &name, &port))
@@ -118,8 +124,20 @@ static struct error *add_host(struct hostlist *list, const char *entry)
 	if ((name[0] == '[') != (strchr(name, ']') != NULL) || strchr(name + 1, '['))
 		return bad(entry, "brackets that do not match");
 	address = xasprintf("tcp://%s:%u", name, port ? port : HOST_DEFAULT_PORT);
-	append_host(list, (struct host) { take_ptr(name), address });
+	hostlist_append(list, (struct host) { .name = take_ptr(name), .address = address });
 	return NULL;
+}
+
+static struct error *add_known_or_host(struct expansion *x, const char *entry)
+{
+	bool known = false;
+	struct error *err = NULL;
+
+	if (x->source)
+		err = x->source->add(x->source->arg, entry, &x->list, &known);
+	if (!err && x->list.nr_hosts > HOSTLIST_MAX)
+		err = error_new(ERR_CONFIG, "more than %d hosts", HOSTLIST_MAX);
+	return err || known ? err : add_host(&x->list, entry);
 }
 
 /* Parses "01-16" or "20" at *p and moves behind it; false when it is no such thing. */
@@ -147,12 +165,12 @@ static bool parse_span(const char **p, uint64_t *ret_from, uint64_t *ret_to, int
 }
 
 /* Expands the entry's first range and adds what comes out, whose own ranges are expanded in turn. */
-static struct error *add_entry(struct hostlist *list, const char *entry)
+static struct error *add_entry(struct expansion *x, const char *entry)
 {
 	const char *open, *close;
 
 	if (!find_range(entry, &open, &close))
-		return add_host(list, entry);
+		return add_known_or_host(x, entry);
 	for (const char *p = open + 1;;) {
 		uint64_t from, to;
 		int width;
@@ -165,7 +183,7 @@ static struct error *add_entry(struct hostlist *list, const char *entry)
 			_cleanup_free_ char *one =
 				xasprintf("%.*s%0*" PRIu64 "%s", (int)(open - entry), entry, width,
 					  i, close + 1);
-			struct error *err = add_entry(list, one);
+			struct error *err = add_entry(x, one);
 
 			if (err)
 				return err;
@@ -175,7 +193,7 @@ static struct error *add_entry(struct hostlist *list, const char *entry)
 	}
 }
 
-static struct error *add_file(struct hostlist *list, const char *path)
+static struct error *add_file(struct expansion *x, const char *path)
 {
 	FILE *in = fopen(path, "re");
 	struct error *err = NULL;
@@ -193,7 +211,7 @@ static struct error *add_file(struct hostlist *list, const char *path)
 			err = error_new(ERR_CONFIG, "the line is too long");
 		line[len] = '\0';
 		if (!err && line[strspn(line, " \t")])
-			err = add_expression(list, line, true);
+			err = add_expression(x, line, true);
 		err = error_context(err, "%s:%u", path, number);
 	}
 	fclose(in);
@@ -201,8 +219,7 @@ static struct error *add_file(struct hostlist *list, const char *path)
 }
 
 /* Adds one entry of an expression, still with blanks around it. */
-static struct error *add_trimmed(struct hostlist *list, const char *start, size_t len,
-				 bool from_file)
+static struct error *add_trimmed(struct expansion *x, const char *start, size_t len, bool from_file)
 {
 	_cleanup_free_ char *entry = NULL;
 
@@ -216,13 +233,13 @@ static struct error *add_trimmed(struct hostlist *list, const char *start, size_
 		return error_new(ERR_CONFIG, "an entry of the host list is empty");
 	entry = xstrndup(start, len);
 	if (entry[0] != '^')
-		return add_entry(list, entry);
+		return add_entry(x, entry);
 	if (from_file)
 		return bad(entry, "a host list file cannot name another one");
-	return add_file(list, entry + 1);
+	return add_file(x, entry + 1);
 }
 
-static struct error *add_expression(struct hostlist *list, const char *text, bool from_file)
+static struct error *add_expression(struct expansion *x, const char *text, bool from_file)
 {
 	const char *start = text;
 	bool inside = false;
@@ -235,7 +252,7 @@ static struct error *add_expression(struct hostlist *list, const char *text, boo
 		if (inside)
 			return bad(start, "brackets that do not match");
 
-		struct error *err = add_trimmed(list, start, (size_t)(p - start), from_file);
+		struct error *err = add_trimmed(x, start, (size_t)(p - start), from_file);
 
 		if (err || !*p)
 			return err;
@@ -272,6 +289,8 @@ static struct error *make_unique(struct hostlist *list)
 			if (!streq(sorted[end]->name, sorted[i]->name))
 				break;
 		for (size_t k = i; end - i > 1 && k < end; k++) {
+			if (sorted[k]->entry)
+				continue; /* the others have to make way */
 			free(sorted[k]->name);
 			sorted[k]->name = xstrdup(sorted[k]->address + strlen("tcp://"));
 		}
@@ -279,20 +298,26 @@ static struct error *make_unique(struct hostlist *list)
 	return NULL;
 }
 
-struct error *hostlist_expand(char *const *expressions, size_t nr, struct hostlist *ret)
+struct error *hostlist_expand_from(const struct host_source *source, char *const *expressions,
+				   size_t nr, struct hostlist *ret)
 {
-	_cleanup_(hostlist_fini) struct hostlist list = { 0 };
+	struct expansion x = { .source = source };
 	struct error *err = NULL;
 
 	for (size_t i = 0; i < nr && !err; i++)
-		err = add_expression(&list, expressions[i], false);
+		err = add_expression(&x, expressions[i], false);
 	if (!err)
-		err = make_unique(&list);
+		err = make_unique(&x.list);
 	if (err)
-		return err;
-	*ret = list;
-	list = (struct hostlist) { 0 };
-	return NULL;
+		hostlist_fini(&x.list);
+	else
+		*ret = x.list;
+	return err;
+}
+
+struct error *hostlist_expand(char *const *expressions, size_t nr, struct hostlist *ret)
+{
+	return hostlist_expand_from(NULL, expressions, nr, ret);
 }
 
 void hostlist_fini(struct hostlist *list)

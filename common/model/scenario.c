@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "common/model/scenario.h"
 
+#include "common/model/inventory.h"
 #include "common/model/scenario_check.h"
 
 #include <limits.h>
@@ -143,7 +144,7 @@ static const struct field label_fields[] = {
 		 .help = "Its text"),
 	{ NULL }
 };
-static const struct schema label_schema = {
+const struct schema label_schema = {
 	.name = "label", .help = "Texts to find and compare results by",
 	.size = sizeof(struct label), .fields = label_fields, .shorthand = "value",
 };
@@ -216,6 +217,7 @@ void scenario_destroy(struct scenario **self_p)
 	for (size_t i = 0; i < sc->nr_warnings; i++)
 		free(sc->warnings[i]);
 	free(sc->warnings);
+	inventory_destroy(&sc->inventory);
 	schema_fini(&scenario_schema, sc);
 	free(sc);
 	*self_p = NULL;
@@ -345,10 +347,11 @@ static char *run_name(const struct hostlist *run, const struct host *wanted)
 
 /* A job's hosts may be expressions as well, with or without their ports. What cannot be read stays, for the
  * rules to tell. */
-static void resolve_job_hosts(struct job *job, const struct hostlist *run)
+static void resolve_job_hosts(const struct inventory *inv, struct job *job,
+			      const struct hostlist *run)
 {
 	_cleanup_(hostlist_fini) struct hostlist list = { 0 };
-	struct error *err = hostlist_expand(job->hosts, job->nr_hosts, &list);
+	struct error *err = inventory_expand_initiators(inv, job->hosts, job->nr_hosts, &list);
 
 	error_destroy(&err);
 	if (!list.nr_hosts)
@@ -359,6 +362,14 @@ static void resolve_job_hosts(struct job *job, const struct hostlist *run)
 	job->nr_hosts = list.nr_hosts;
 	for (size_t i = 0; i < list.nr_hosts; i++)
 		job->hosts[i] = run_name(run, &list.hosts[i]);
+}
+
+struct error *scenario_hosts(const struct scenario *sc, struct hostlist *ret)
+{
+	if (sc->nr_hosts || !sc->inventory)
+		return inventory_expand(sc->inventory, sc->hosts, sc->nr_hosts, ret);
+	inventory_all(sc->inventory, ret);
+	return NULL;
 }
 
 /* `jobs` become the one phase; defaults go into all jobs. */
@@ -379,12 +390,12 @@ static void complete(struct scenario *sc)
 		sc->nr_jobs = 0;
 		sc->one_phase = true;
 	}
-	err = hostlist_expand(sc->hosts, sc->nr_hosts, &hosts);
+	err = scenario_hosts(sc, &hosts);
 	error_destroy(&err); /* the rules expand it again, and tell */
 	for (size_t p = 0; p < sc->nr_phases; p++)
 		for (size_t j = 0; j < sc->phases[p].nr_jobs; j++) {
 			schema_inherit(&job_schema, &sc->phases[p].jobs[j], &sc->defaults);
-			resolve_job_hosts(&sc->phases[p].jobs[j], &hosts);
+			resolve_job_hosts(sc->inventory, &sc->phases[p].jobs[j], &hosts);
 		}
 	for (size_t i = 0; i < sc->nr_targets; i++)
 		if (sc->targets[i].destroy.uuid)
@@ -397,13 +408,17 @@ struct error *scenario_load_changed(const char *path, const struct scenario_chan
 	_cleanup_(schema_positions_destroy) struct schema_positions *known = NULL;
 	_cleanup_(scenario_destroy) struct scenario *sc = xcalloc(1, sizeof(*sc));
 	struct error *errors = schema_load_file_at(&scenario_schema, path, sc, &known);
+	struct error *inventory_errors = NULL;
 
-	if (!known)
-		return errors;
-	error_append(&errors, apply_changes(sc, changes));
-	complete(sc);
-	error_append(&errors, scenario_check(sc, changes, known));
-	schema_positions_render(known, &errors);
+	if (changes->inventory)
+		inventory_errors = inventory_load(changes->inventory, &sc->inventory);
+	if (known) {
+		error_append(&errors, apply_changes(sc, changes));
+		complete(sc);
+		error_append(&errors, scenario_check(sc, changes, known));
+		schema_positions_render(known, &errors);
+	}
+	error_append(&errors, inventory_errors); /* they have their places in another file */
 	if (errors)
 		return errors;
 	*ret = take_ptr(sc);

@@ -102,13 +102,18 @@ struct scenario {
 	struct fieldset set;
 
 	/* Not in the file: */
-	bool one_phase;  /* it has `jobs`, which are phases[0].jobs now */
+	struct inventory *inventory; /* owned; NULL: none was given */
+	bool one_phase;              /* it has `jobs`, which are phases[0].jobs now */
 	char **warnings; /* what is allowed but does not do what it says; texts for people */
 	size_t nr_warnings;
 };
 
 extern const struct schema scenario_schema;
 extern const struct schema target_schema;
+extern const struct schema label_schema;
+
+struct inventory;
+struct hostlist;
 
 struct setting {
 	const char *key, *value; /* of --set KEY=VALUE */
@@ -123,6 +128,7 @@ struct scenario_changes {
 	const char *repeat, *on_loss; /* as written; NULL: not given */
 	char *const *hosts;           /* --hosts: replaces those of the file */
 	size_t nr_hosts;
+	const char *inventory; /* path of --inventory */
 };
 
 /* Loads, applies the changes, merges defaults, checks everything (names of targets and hosts, share and destroy
@@ -134,6 +140,9 @@ struct error *scenario_load_changed(const char *path, const struct scenario_chan
 struct error *scenario_load(const char *path, const struct setting *settings, size_t nr_settings,
 			    struct scenario **ret) _must_check_;
 void scenario_destroy(struct scenario **self_p);
+/* The hosts of the run, observers among them: those named, else all of the inventory; none: the embedded worker.
+ * They borrow from the scenario. */
+struct error *scenario_hosts(const struct scenario *sc, struct hostlist *ret) _must_check_;
 const struct target *scenario_target(const struct scenario *sc, const char *name);
 enum target_kind target_kind(const struct target *t);
 /* The entry of per_host for this host, or NULL. */

@@ -190,18 +190,45 @@ static void check_plain_name(struct checker *c, const char *path, const char *na
 
 /* --- hosts and targets ----------------------------------------------------------------------------- */
 
+/* Observers run no jobs: the rules of jobs do not see them. */
+static void drop_observers(struct hostlist *list)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < list->nr_hosts; i++) {
+		struct host *h = &list->hosts[i];
+
+		if (!host_is_observer(h)) {
+			list->hosts[nr++] = *h;
+			continue;
+		}
+		free(h->name);
+		free(h->address);
+	}
+	list->nr_hosts = nr;
+}
+
 static void check_hosts(struct checker *c)
 {
 	struct scenario *sc = c->sc;
-	struct error *err = hostlist_expand(sc->hosts, sc->nr_hosts, &c->hosts);
+	const char *path = c->changes->nr_hosts ? "--hosts" : "hosts";
+	bool inventory_good = !c->changes->inventory || sc->inventory;
 	static char local[] = "local", *const embedded[] = { local };
+	struct error *err = NULL;
 
-	c->hosts_good =
-		!err && (c->changes->nr_hosts || !schema_positions_wrong(c->known, "hosts"));
+	if (inventory_good)
+		err = scenario_hosts(sc, &c->hosts);
+	c->hosts_good = !err && inventory_good &&
+			(c->changes->nr_hosts || !schema_positions_wrong(c->known, "hosts"));
 	if (err)
-		find_mistake(c, c->changes->nr_hosts ? "--hosts" : "hosts", "%s",
-			     error_message(err));
+		find_mistake(c, path, "%s", error_message(err));
 	error_destroy(&err);
+	if (c->hosts.nr_hosts) {
+		drop_observers(&c->hosts);
+		if (!c->hosts.nr_hosts)
+			find_mistake(c, sc->nr_hosts ? path : "--inventory",
+				     "names only observers, which run no jobs");
+	}
 	/* The embedded worker; it also stands for hosts that cannot be read, in rules that need one. */
 	if (!c->hosts.nr_hosts)
 		err = hostlist_expand(embedded, 1, &c->hosts);
@@ -218,11 +245,16 @@ static bool host_known(const struct checker *c, const char *name)
 
 static void find_unknown_host(struct checker *c, const char *path, const char *name)
 {
+	const struct host *known = inventory_find(c->sc->inventory, name);
 	struct guess guess = { .wanted = name };
 
 	for (size_t i = 0; i < c->hosts.nr_hosts; i++)
 		guess_try(&guess, c->hosts.hosts[i].name);
-	if (!c->sc->nr_hosts)
+	if (known && host_is_observer(known))
+		find_mistake(c, path, "host '%s' is an observer, which runs no jobs", name);
+	else if (inventory_has_group(c->sc->inventory, name))
+		find_mistake(c, path, "group '%s' has only observers, which run no jobs", name);
+	else if (!c->sc->nr_hosts && !c->sc->inventory)
 		find_mistake(
 			c, path,
 			"no host '%s': the scenario has no hosts and runs on this one, 'local'",

@@ -3,6 +3,7 @@
 #ifndef SALVO_MODEL_SCENARIO_IMPL_H
 #define SALVO_MODEL_SCENARIO_IMPL_H
 
+#include "common/model/inventory.h"
 #include "common/model/scenario_check.h"
 
 /* Design notes: rules on jobs are checked at every point of the sweep, with its values in place, so the same
@@ -19,7 +20,7 @@ struct checker {
 	struct scenario *sc;
 	const struct scenario_changes *changes;
 	const struct schema_positions *known;
-	struct hostlist hosts; /* those of the run; "local" when there are none */
+	struct hostlist hosts; /* those of the run that run jobs; "local" when there are none */
 	bool hosts_good, sweep_good;
 	uint64_t nr_points;
 	uint64_t point; /* the one that is checked now, of a swept phase */

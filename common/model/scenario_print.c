@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "common/model/scenario.h"
+#include "common/model/inventory.h"
 
 #include <inttypes.h>
 
@@ -47,11 +47,31 @@ static void resolve_direct(const struct scenario *sc, struct job *job)
 	job_set_direct(job, first);
 }
 
+/* Groups of the inventory, and all of it where no hosts are named, become the names of its hosts. */
+static void resolve_hosts(const struct scenario *sc, struct scenario *copy)
+{
+	_cleanup_(hostlist_fini) struct hostlist hosts = { 0 };
+	_cleanup_free_ const char **names = NULL;
+	struct error *err = scenario_hosts(sc, &hosts);
+
+	assert(!err); /* it was expanded when the scenario was loaded */
+	names = xcalloc(hosts.nr_hosts, sizeof(*names));
+	for (size_t i = 0; i < hosts.nr_hosts; i++)
+		names[i] = hosts.hosts[i].entry ? hosts.hosts[i].name : hosts.hosts[i].address;
+	for (size_t i = 0; i < copy->nr_hosts; i++)
+		free(copy->hosts[i]);
+	copy->hosts = xrealloc(copy->hosts, 1, sizeof(*copy->hosts));
+	copy->hosts[0] = hostlist_fold(names, hosts.nr_hosts);
+	copy->nr_hosts = 1;
+}
+
 void scenario_print(const struct scenario *sc, uint64_t seed, FILE *out)
 {
 	struct scenario copy;
 
 	schema_copy(&scenario_schema, &copy, sc);
+	if (sc->inventory)
+		resolve_hosts(sc, &copy);
 	for (size_t p = 0; p < copy.nr_phases; p++)
 		for (size_t i = 0; i < copy.phases[p].nr_jobs; i++) {
 			job_set_seed(&copy.phases[p].jobs[i], seed);

@@ -3,6 +3,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/units.h"
+#include "common/model/inventory.h"
 
 #include <jansson.h>
 
@@ -43,10 +44,19 @@ static void clock_text(char offset[UNITS_TEXT], char error[UNITS_TEXT], const st
 	units_human_ns(error, (double)v->error_ns);
 }
 
-static void print_row(FILE *out, int width, const char *const cells[6])
+/* `role` NULL: no column for it. */
+static void print_row(FILE *out, int width, const char *role, const char *const cells[6])
 {
-	fprintf(out, "%-*s  %-10s  %-24s  %20s  %10s  %s\n", width, cells[0], cells[1], cells[2],
-		cells[3], cells[4], cells[5]);
+	fprintf(out, "%-*s  ", width, cells[0]);
+	if (role)
+		fprintf(out, "%-9s  ", role);
+	fprintf(out, "%-10s  %-24s  %20s  %10s  %s\n", cells[1], cells[2], cells[3], cells[4],
+		cells[5]);
+}
+
+static const char *role_text(const struct host *h)
+{
+	return host_is_observer(h) ? "observer" : "initiator";
 }
 
 struct error *hosts_write_text(const struct hostlist *hosts, const struct run *run, FILE *out)
@@ -54,11 +64,14 @@ struct error *hosts_write_text(const struct hostlist *hosts, const struct run *r
 	static const char *const head[6] = { "HOST",         "VERSION", "KERNEL",
 					     "CLOCK OFFSET", "+-",      "STATE" };
 	int width = (int)strlen(head[0]);
+	bool has_roles = false;
 
-	for (size_t i = 0; i < hosts->nr_hosts; i++)
+	for (size_t i = 0; i < hosts->nr_hosts; i++) {
+		has_roles |= hosts->hosts[i].entry != NULL;
 		if ((int)strlen(hosts->hosts[i].name) > width)
 			width = (int)strlen(hosts->hosts[i].name);
-	print_row(out, width, head);
+	}
+	print_row(out, width, has_roles ? "ROLE" : NULL, head);
 	for (size_t i = 0; i < hosts->nr_hosts; i++) {
 		_cleanup_free_ char *version = NULL, *kernel = NULL, *state = NULL;
 		char offset[UNITS_TEXT], error[UNITS_TEXT];
@@ -69,7 +82,7 @@ struct error *hosts_write_text(const struct hostlist *hosts, const struct run *r
 		kernel = shown(fact(v.welcome, "kernel"));
 		state = state_text(&v);
 		clock_text(offset, error, &v);
-		print_row(out, width,
+		print_row(out, width, has_roles ? role_text(&hosts->hosts[i]) : NULL,
 			  (const char *const[6]) { hosts->hosts[i].name, version, kernel, offset,
 						   error, state });
 	}
@@ -83,6 +96,15 @@ static json_t *text_or_null(const char *text)
 	return clean ? json_string(clean) : json_null();
 }
 
+static json_t *labels_json(const struct inventory_host *entry)
+{
+	json_t *o = json_object();
+
+	for (size_t i = 0; entry && i < entry->nr_labels; i++)
+		json_object_set_new(o, entry->labels[i].key, text_or_null(entry->labels[i].value));
+	return o;
+}
+
 static json_t *host_json(const struct host *host, const struct peer_view *v)
 {
 	const struct msg_welcome *w = v->welcome;
@@ -90,6 +112,8 @@ static json_t *host_json(const struct host *host, const struct peer_view *v)
 
 	json_object_set_new(o, "name", text_or_null(host->name));
 	json_object_set_new(o, "address", text_or_null(host->address));
+	json_object_set_new(o, "role", json_string(role_text(host)));
+	json_object_set_new(o, "labels", labels_json(host->entry));
 	json_object_set_new(o, "reachable", json_boolean(w || v->failure_code == ERR_AUTH));
 	json_object_set_new(o, "authenticated", json_boolean(w != NULL));
 	json_object_set_new(o, "version", text_or_null(w ? w->version : NULL));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "coordinator/run/collector.h"
 
+#include "common/model/inventory.h"
 #include "coordinator/run/checks.h"
 #include "coordinator/run/step_sums.h"
 #include "coordinator/run/summary.h"
@@ -20,6 +21,27 @@ struct collector {
 static char *copy_text(const char *text)
 {
 	return text ? xstrdup(text) : NULL;
+}
+
+/* What is known of a host before it answers. */
+static void add_host(struct result_host *to, const struct host *from)
+{
+	const struct inventory_host *entry = from->entry;
+
+	*to = (struct result_host) {
+		.name = xstrdup(from->name),
+		.address = copy_text(from->address),
+		.role = host_is_observer(from) ? xstrdup("observer") : NULL,
+	};
+	if (!entry)
+		return;
+	to->labels = xcalloc(entry->nr_labels, sizeof(*to->labels));
+	to->nr_labels = entry->nr_labels;
+	for (size_t i = 0; i < entry->nr_labels; i++)
+		to->labels[i] = (struct text_pair) {
+			.key = xstrdup(entry->labels[i].key),
+			.value = xstrdup(entry->labels[i].value),
+		};
 }
 
 struct collector *collector_new(const struct plan *plan, const char *run_id, const char *version)
@@ -44,10 +66,7 @@ struct collector *collector_new(const struct plan *plan, const char *run_id, con
 	r->hosts = xcalloc(plan->hosts.nr_hosts, sizeof(*r->hosts));
 	r->nr_hosts = plan->hosts.nr_hosts;
 	for (size_t i = 0; i < r->nr_hosts; i++)
-		r->hosts[i] = (struct result_host) {
-			.name = xstrdup(plan->hosts.hosts[i].name),
-			.address = copy_text(plan->hosts.hosts[i].address),
-		};
+		add_host(&r->hosts[i], &plan->hosts.hosts[i]);
 	return c;
 }
 
@@ -175,7 +194,12 @@ void collector_lost(struct collector *c, size_t host, enum host_state state, uin
 	h->lost_at_ns = after_start ? at_ns - c->run_start_ns : 1;
 	if (!after_start)
 		text = xasprintf("%s before the first I/O", host_state_names[state]);
-	else if (c->is_running && !c->step.hosts[host].is_done)
+	else if (h->role)
+		text = xasprintf(
+			"%s %.3f s after the start: an observer, so nothing of the load is "
+			"missing",
+			host_state_names[state], (double)h->lost_at_ns / 1e9);
+	else if (c->is_running && c->step.hosts[host].work && !c->step.hosts[host].is_done)
 		text = xasprintf(
 			"%s %.3f s after the start; what its samples told of the step's first "
 			"%.3f s is in the result",

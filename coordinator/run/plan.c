@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "coordinator/run/plan.h"
 
+#include "common/model/inventory.h"
 #include "common/model/split.h"
 
 #include <inttypes.h>
@@ -176,9 +177,13 @@ static void step_init(struct plan *plan, struct step *step, size_t point, uint64
 		scenario_job_at(plan->scenario, ph, &ph->jobs[i], point, &step->jobs[i]);
 		job_set_seed(&step->jobs[i], plan->seed);
 	}
-	for (size_t h = 0; h < plan->hosts.nr_hosts; h++)
-		step->hosts[h] =
-			assignment_new(plan, step, plan->hosts.hosts[h].name, run_id, &next_thread);
+	for (size_t h = 0; h < plan->hosts.nr_hosts; h++) {
+		const struct host *host = &plan->hosts.hosts[h];
+
+		if (!host_is_observer(host))
+			step->hosts[h] =
+				assignment_new(plan, step, host->name, run_id, &next_thread);
+	}
 	step->duration_ns = step_duration(step);
 	plan->duration_ns += step->duration_ns;
 }

@@ -25,7 +25,8 @@ struct step {
 	bool measured;
 	struct job *jobs; /* the phase's jobs with sweep and defaults applied */
 	size_t nr_jobs;
-	struct assignment **hosts; /* one per plan.hosts entry; NULL: idle in this step */
+	struct assignment *
+		*hosts; /* one per plan.hosts entry; NULL: idle in this step (observers in all) */
 	uint64_t duration_ns; /* expected: ramp + longest runtime; 0 when it ends by size alone */
 	uint64_t rest_ns;     /* before it: the scenario's pause where a new run begins */
 };

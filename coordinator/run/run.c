@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "coordinator/run/run.h"
 
+#include "common/model/inventory.h"
 #include "coordinator/run/run_internal.h"
 
 #include <inttypes.h>
@@ -17,6 +18,7 @@ struct run *run_new(const struct run_options *options, const struct run_outlet *
 	r->begun_ns = r->phase_ns = now_ns;
 	for (size_t i = 0; i < r->nr_peers; i++) {
 		r->peers[i].name = options->hosts->hosts[i].name;
+		r->peers[i].is_observer = host_is_observer(&options->hosts->hosts[i]);
 		r->peers[i].since_ns = now_ns;
 		r->peers[i].welcome.type = r->peers[i].ready.type = MSG_COUNT;
 	}
@@ -110,6 +112,9 @@ void run_drop(struct run *r, size_t host, enum host_state how, struct error *err
 		collector_lost(r->o.collector, host, how, now_ns);
 	peer_enter(p, PEER_GONE, now_ns);
 	r->out.close(r->out.arg, host);
+	/* Nothing of the load is missing without an observer; but before the load begins, all are to be there. */
+	if (p->is_observer && r->started)
+		return;
 	r->incomplete = true;
 	if (!r->started || r->o.fleet->on_loss == ON_LOSS_ABORT)
 		r->failing = true;

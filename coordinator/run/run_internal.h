@@ -36,6 +36,7 @@ struct peer {
 	uint64_t active_ns;            /* when it last counted an I/O */
 	struct message welcome, ready; /* type MSG_COUNT: none */
 	bool warned_clock, takes_part; /* in the step */
+	bool is_observer;              /* never takes part */
 	char *failure;
 	enum error_code failure_code;
 };

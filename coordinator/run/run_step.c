@@ -172,6 +172,19 @@ static void note_clock(struct run *r, size_t host)
 						   p->name, text));
 }
 
+/* Of hosts that have nothing to do in the step: their clocks are in the result, but no start depends on them. */
+static void note_idle_clocks(struct run *r)
+{
+	for (size_t i = 0; i < r->nr_peers; i++) {
+		const struct peer *p = &r->peers[i];
+
+		if (peer_is_alive(p) && !p->takes_part && clocksync_ready(&p->clock))
+			collector_clock(r->o.collector, i, clocksync_offset_ns(&p->clock),
+					clocksync_error_ns(&p->clock),
+					clocksync_drift_ppb(&p->clock));
+	}
+}
+
 static uint64_t start_ahead_ns(const struct run *r)
 {
 	uint64_t ahead = START_AHEAD_NS;
@@ -203,6 +216,7 @@ static void start(struct run *r, uint64_t now_ns)
 	for (size_t i = 0; i < r->nr_peers; i++)
 		if (r->peers[i].state == PEER_READY)
 			note_clock(r, i);
+	note_idle_clocks(r);
 	collector_begin(r->o.collector, r->step, r->start_ns);
 	if (r->out.started)
 		r->out.started(r->out.arg, r->step, r->start_ns);
@@ -414,6 +428,7 @@ static void end(struct run *r, uint64_t now_ns)
 	for (size_t i = 0; i < r->nr_peers; i++)
 		if (r->peers[i].takes_part && peer_is_alive(&r->peers[i]))
 			note_clock(r, i);
+	note_idle_clocks(r);
 	collector_end(r->o.collector);
 	r->collecting = false;
 	if (r->failing)

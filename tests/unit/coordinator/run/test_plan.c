@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "coordinator/run/plan.h"
 
+#include "common/model/inventory.h"
 #include "tests/unit/common/model/scenario_text.h"
 
 struct planned {
@@ -196,6 +197,29 @@ Test(plan, a_host_without_work_is_idle)
 	cr_assert_not_null(p.plan->steps[0].hosts[1]);
 	cr_assert_eq(p.plan->steps[0].hosts[1]->members[0].first_thread, 0);
 	cr_assert_not_null(p.plan->steps[1].hosts[0]);
+}
+
+Test(plan, an_observer_is_idle_in_all_steps)
+{
+	static const struct inventory_host observer = { .role = ROLE_OBSERVER };
+	struct scenario *sc = good_text("name: x\n"
+					"hosts: [n1, n2]\n"
+					"targets: {d: {simulated: {size: 1GiB}}}\n"
+					"jobs: [{name: a, target: d, numjobs: 2}]\n",
+					&no_changes);
+	struct hostlist hosts = { 0 };
+	struct plan *plan = NULL;
+	struct error *err = scenario_hosts(sc, &hosts);
+
+	cr_assert_null(err);
+	hosts.hosts[0].entry = &observer;
+	err = plan_new(sc, &hosts, "run-1", 4711, &plan);
+	cr_assert_null(err);
+	cr_assert_null(plan->steps[0].hosts[0]);
+	cr_assert_not_null(plan->steps[0].hosts[1]);
+	cr_assert_eq(plan->steps[0].hosts[1]->members[0].first_thread, 0);
+	plan_destroy(&plan);
+	scenario_destroy(&sc);
 }
 
 Test(plan, partitions_are_of_one_host_and_one_range)

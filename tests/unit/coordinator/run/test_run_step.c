@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "common/model/inventory.h"
 #include "tests/unit/coordinator/run/sim_test.h"
 
 static void set_stop_all(size_t host)
@@ -137,5 +138,70 @@ Test(run_step, probe_does_not_rest)
 	go(MODE_PROBE);
 	cr_assert_null(run_errors(sim.run));
 	cr_assert_lt(seconds(), 2);
+	sim_fini(&sim);
+}
+
+static const struct inventory_host observer_entry = { .role = ROLE_OBSERVER };
+
+/* The last host runs nothing and is only watched. */
+static void init_observed(size_t nr_hosts, size_t nr_steps)
+{
+	sim_init(&sim, nr_hosts, nr_steps);
+	sim.plan->hosts.hosts[nr_hosts - 1].entry = &observer_entry;
+	for (size_t i = 0; i < nr_steps; i++) {
+		schema_fini(&assignment_schema, sim.plan->steps[i].hosts[nr_hosts - 1]);
+		freep(&sim.plan->steps[i].hosts[nr_hosts - 1]);
+	}
+}
+
+Test(run_step, observer_is_held_and_watched)
+{
+	init_observed(3, 2);
+	go(MODE_RUN);
+	cr_assert_null(run_errors(sim.run));
+	cr_assert_eq(sim.workers[2].received[MSG_HELLO], 1);
+	cr_assert_eq(sim.workers[2].received[MSG_PREPARE], 0);
+	cr_assert_eq(sim.workers[2].received[MSG_START], 0);
+	check_all_left();
+	const struct result *r = result();
+
+	cr_assert_str_eq(r->hosts[2].role, "observer");
+	cr_assert_null(r->hosts[1].role);
+	cr_assert(r->hosts[2].has_clock);
+	cr_assert_lt(llabs(r->hosts[2].clock_offset_ns - sim.workers[2].offset_ns),
+		     (int64_t)r->hosts[2].clock_error_ns + 1);
+	cr_assert_null(r->steps[0].hosts_text);
+	sim_fini(&sim);
+}
+
+Test(run_step, lost_observer_is_said_and_the_run_goes_on)
+{
+	init_observed(3, 8);
+	sim.workers[2].dies_at_ns = sim.now_ns + 1500 * NS_PER_MS;
+	go(MODE_RUN);
+	cr_assert(sim_has_error(&sim, ERR_LOST, "host 'w2' was lost"));
+	cr_assert_eq(sim_exit_status(&sim), 3);
+	cr_assert_eq(run_status(sim.run), RUN_COMPLETE);
+	cr_assert_eq(sim.started, 8);
+	cr_assert_eq(sim.workers[0].received[MSG_STOP], 0);
+	const struct result *r = result();
+
+	cr_assert_eq(r->hosts[2].state, HOST_LOST);
+	for (size_t i = 0; i < r->nr_steps; i++)
+		cr_assert_not(r->steps[i].partial);
+	cr_assert_eq(r->nr_warnings, 1);
+	cr_assert(strstr(r->warnings[0].text, "nothing of the load is missing"));
+	sim_fini(&sim);
+}
+
+/* Before anything starts, everybody who was asked for must be there. */
+Test(run_step, observer_that_cannot_be_reached)
+{
+	init_observed(3, 1);
+	sim.workers[2].fault = SIM_NO_LINK;
+	go(MODE_RUN);
+	cr_assert_eq(sim_exit_status(&sim), 3);
+	cr_assert_eq(sim.started, 0);
+	check_all_left();
 	sim_fini(&sim);
 }
