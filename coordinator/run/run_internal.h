@@ -97,6 +97,17 @@ void step_advance(struct run *r, uint64_t now_ns);
 /* Limits that have passed. */
 void step_tick(struct run *r, uint64_t now_ns);
 
+/* --- run_faults.c --- */
+
+/* A job of the host whose on_error ends the run and that has counted errors in these rows; NULL: none. */
+const struct job *run_job_failed(const struct assignment *work, const struct member_row *rows,
+				 size_t nr);
+/* The same of the totals, with errors in the ramp. */
+const struct job *run_job_failed_done(const struct assignment *work, const struct msg_done *d);
+/* One error for each target with I/O that never came back; NULL: none. */
+struct error *run_hung_targets(const struct run *r, size_t host,
+			       const struct msg_done *d) _must_check_;
+
 /* --- run_medium.c --- */
 
 /* Two hosts that see the same LUN and one that writes it: not before their writes are coordinated. */

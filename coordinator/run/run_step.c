@@ -250,27 +250,6 @@ static bool shows_progress(const struct msg_sample *s)
 	return false;
 }
 
-/* A job of the host whose on_error ends the run and that has counted errors in these rows; NULL: none. */
-static const struct job *failed_job(const struct assignment *work, const struct member_row *rows,
-				    size_t nr)
-{
-	for (size_t i = 0; i < nr; i++)
-		if (rows[i].counts.errors && rows[i].member < work->nr_members &&
-		    work->members[rows[i].member].job.on_error == ON_ERROR_STOP_ALL)
-			return &work->members[rows[i].member].job;
-	return NULL;
-}
-
-/* The same, of errors in the ramp, too. */
-static const struct job *failed_job_done(const struct assignment *work, const struct msg_done *d)
-{
-	for (size_t i = 0; i < d->nr_members; i++)
-		if (d->members[i].nr_errors && d->members[i].member < work->nr_members &&
-		    work->members[d->members[i].member].job.on_error == ON_ERROR_STOP_ALL)
-			return &work->members[d->members[i].member].job;
-	return failed_job(work, d->rows, d->nr_rows);
-}
-
 static void stop_all(struct run *r, const struct peer *p, const struct job *job, uint64_t now_ns)
 {
 	if (!job || r->stopped_by_error)
@@ -301,61 +280,7 @@ static void sampled(struct run *r, size_t host, const struct msg_sample *s, uint
 	}
 	if (r->out.sampled)
 		r->out.sampled(r->out.arg, r->step, host, clocksync_offset_ns(&p->clock));
-	stop_all(r, p, failed_job(work, s->rows, s->nr_rows), now_ns);
-}
-
-/* The oldest I/O of the target that never came back, and how many they are; NULL: none. */
-static const struct stuck_io *oldest_stuck(const struct msg_done *d, uint64_t target, size_t *nr)
-{
-	const struct stuck_io *oldest = NULL;
-
-	*nr = 0;
-	for (size_t i = 0; i < d->nr_stuck; i++) {
-		const struct stuck_io *s = &d->stuck[i];
-
-		if (s->target != target)
-			continue;
-		++*nr;
-		if (!oldest || s->age_ns > oldest->age_ns)
-			oldest = s;
-	}
-	return oldest;
-}
-
-/* The device as the host found it. */
-static const char *path_of(const struct peer *p, uint64_t target)
-{
-	const struct msg_ready *ready = &p->ready.ready;
-
-	for (size_t i = 0; p->ready.type == MSG_READY && i < ready->nr_devices; i++)
-		if (ready->devices[i].target == target && ready->devices[i].path)
-			return ready->devices[i].path;
-	return "its path is not known";
-}
-
-static struct error *hung_targets(const struct run *r, size_t host, const struct msg_done *d)
-{
-	const struct assignment *work = run_step_of(r)->hosts[host];
-	struct error *errors = NULL;
-
-	for (size_t t = 0; t < work->nr_targets; t++) {
-		size_t nr;
-		const struct stuck_io *s = oldest_stuck(d, t, &nr);
-		bool known = s && s->direction >= 0 && s->direction < DIR_COUNT;
-
-		if (!s || s->age_ns < STUCK_AGE_NS)
-			continue;
-		error_append(&errors, error_new(ERR_HUNG,
-						"host '%s': target '%s' (%s) hangs: %zu I/Os have "
-						"not come back, the "
-						"oldest, a %s of %" PRIu64
-						" bytes at offset %" PRIu64 ", for %.1f s",
-						r->peers[host].name, work->targets[t].name,
-						path_of(&r->peers[host], t), nr,
-						known ? direction_names[s->direction] : "transfer",
-						s->bytes, s->offset, (double)s->age_ns / NS_PER_S));
-	}
-	return errors;
+	stop_all(r, p, run_job_failed(work, s->rows, s->nr_rows), now_ns);
 }
 
 static void count_errors(struct run *r, const struct peer *p, const struct msg_done *d)
@@ -383,9 +308,9 @@ static void done(struct run *r, size_t host, const struct msg_done *d, uint64_t 
 	}
 	count_errors(r, p, d);
 	peer_enter(p, PEER_OWNED, now_ns);
-	stop_all(r, p, failed_job_done(run_step_of(r)->hosts[host], d), now_ns);
+	stop_all(r, p, run_job_failed_done(run_step_of(r)->hosts[host], d), now_ns);
 	/* Its totals count, but there is nothing more to be had from it. */
-	err = d->failure && !d->hangs ? NULL : hung_targets(r, host, d);
+	err = d->failure && !d->hangs ? NULL : run_hung_targets(r, host, d);
 	if (err)
 		run_drop(r, host, HOST_HUNG, err, now_ns);
 	else if (d->failure)
