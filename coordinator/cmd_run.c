@@ -105,7 +105,7 @@ static struct error *write_header(struct job_run *j)
 	err = result_dir_write_scenario(j->dir, yaml);
 	if (err)
 		return err;
-	return result_dir_write_plan(j->dir, j->plan, j->id, SALVO_VERSION);
+	return result_dir_write_plan(j->dir, j->plan, collector_result(j->collector));
 }
 
 /* Files are begun with the first start, so that a run which was refused leaves no folder behind. */
@@ -116,7 +116,8 @@ static void on_started(void *arg, size_t step, uint64_t start_ns)
 	if (!j->header_written)
 		error_append(&j->errors, write_header(j));
 	j->header_written = true;
-	error_append(&j->errors, result_dir_append_step(j->dir, j->plan, step, start_ns));
+	error_append(&j->errors, result_dir_append_step(j->dir, j->plan, step, start_ns,
+							collector_result(j->collector)));
 }
 
 static void on_sampled(void *arg, size_t step, size_t host, int64_t offset_ns, const uint8_t *bytes,
@@ -126,6 +127,13 @@ static void on_sampled(void *arg, size_t step, size_t host, int64_t offset_ns, c
 
 	error_append(&j->errors,
 		     result_dir_append_sample(j->dir, step, host, offset_ns, bytes, len));
+}
+
+static void on_totalled(void *arg, size_t step, size_t host, const uint8_t *bytes, size_t len)
+{
+	struct job_run *j = arg;
+
+	error_append(&j->errors, result_dir_append_totals(j->dir, step, host, bytes, len));
 }
 
 static struct run *execute(struct job_run *j)
@@ -139,7 +147,10 @@ static struct run *execute(struct job_run *j)
 		.keys = &j->keys,
 		.embedded = j->plan->embedded,
 		.progress = j->progress,
-		.hooks = { .arg = j, .started = on_started, .sampled = on_sampled },
+		.hooks = { .arg = j,
+			   .started = on_started,
+			   .sampled = on_sampled,
+			   .totalled = on_totalled },
 	});
 }
 

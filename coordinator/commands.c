@@ -14,6 +14,10 @@ const struct command commands[] = {
 	{ .name = "hosts", .args = "", .bit = COMMAND_HOSTS, .run = cmd_hosts,
 	  .help = "Say of each worker whether it can be reached, what it runs and who uses it",
 	  .more = "Name the workers with --hosts. Takes nothing from anybody: a busy worker only answers." },
+	{ .name = "report", .args = "RESULT", .bit = COMMAND_REPORT, .min_args = 1, .max_args = 1, .run = cmd_report,
+	  .help = "Print the report of a run again",
+	  .more = "RESULT is a run's folder, or its result.json. Of a run that was killed, or that is still going on,\n"
+		  "it tells what had been measured until then." },
 	{ .name = "keygen", .args = "worker|coordinator DIR", .bit = COMMAND_KEYGEN, .min_args = 2, .max_args = 2,
 	  .run = cmd_keygen,
 	  .help = "Make a pair of CURVE keys in DIR and say what to do with each file" },

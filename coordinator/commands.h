@@ -8,6 +8,7 @@
 struct error *cmd_run(const struct options *opts, FILE *out) _must_check_;
 struct error *cmd_check(const struct options *opts, FILE *out) _must_check_;
 struct error *cmd_hosts(const struct options *opts, FILE *out) _must_check_;
+struct error *cmd_report(const struct options *opts, FILE *out) _must_check_;
 struct error *cmd_keygen(const struct options *opts, FILE *out) _must_check_;
 struct error *cmd_help(const struct options *opts, FILE *out) _must_check_;
 struct error *cmd_version(const struct options *opts, FILE *out) _must_check_;

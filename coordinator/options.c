@@ -131,7 +131,7 @@ static const struct option option_table[] = {
 	  "note this in the result, to find and compare it by" },
 	{ "output",   "DIR",       COMMAND_RUN, set_output,
 	  "the result's folder, new or empty; default ./salvo-results/NAME-TIME" },
-	{ "format",   "FORMAT",    COMMAND_RUN | COMMAND_HOSTS, set_format,
+	{ "format",   "FORMAT",    COMMAND_RUN | COMMAND_HOSTS | COMMAND_REPORT, set_format,
 	  "what is printed: text or json" },
 	{ "on-loss",  "WHAT",      COMMAND_RUN | COMMAND_CHECK, set_on_loss,
 	  "when a worker is lost: abort or continue with the others" },

@@ -19,6 +19,7 @@ enum command_bit {
 	COMMAND_KEYGEN = 1 << 3,
 	COMMAND_HELP = 1 << 4,
 	COMMAND_VERSION = 1 << 5,
+	COMMAND_REPORT = 1 << 6,
 };
 
 /* Texts are borrowed from argv; the arrays are owned. What was not given is NULL, 0 or false. */

@@ -297,7 +297,7 @@ static struct error *append(struct result_dir *dir, const struct buf *record)
 }
 
 struct error *result_dir_write_plan(struct result_dir *dir, const struct plan *plan,
-				    const char *run_id, const char *version)
+				    const struct result *so_far)
 {
 	_cleanup_(buf_fini) struct buf record = { 0 };
 
@@ -308,18 +308,18 @@ struct error *result_dir_write_plan(struct result_dir *dir, const struct plan *p
 	if (dir->samples_fd < 0)
 		return write_error(dir, SAMPLES_NAME, errno);
 	dir->is_used = true;
-	samples_header(&record, plan, run_id, version);
+	samples_header(&record, plan, so_far);
 	return append(dir, &record);
 }
 
 struct error *result_dir_append_step(struct result_dir *dir, const struct plan *plan, size_t step,
-				     uint64_t start_ns)
+				     uint64_t start_ns, const struct result *so_far)
 {
 	_cleanup_(buf_fini) struct buf record = { 0 };
 
 	if (dir->samples_fd < 0)
 		return NULL;
-	samples_step(&record, plan, step, start_ns);
+	samples_step(&record, plan, step, start_ns, so_far);
 	return append(dir, &record);
 }
 
@@ -331,5 +331,16 @@ struct error *result_dir_append_sample(struct result_dir *dir, size_t step, size
 	if (dir->samples_fd < 0)
 		return NULL;
 	samples_sample(&record, step, host, offset_ns, bytes, len);
+	return append(dir, &record);
+}
+
+struct error *result_dir_append_totals(struct result_dir *dir, size_t step, size_t host,
+				       const uint8_t *bytes, size_t len)
+{
+	_cleanup_(buf_fini) struct buf record = { 0 };
+
+	if (dir->samples_fd < 0)
+		return NULL;
+	samples_totals(&record, step, host, bytes, len);
 	return append(dir, &record);
 }

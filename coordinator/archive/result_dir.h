@@ -32,17 +32,21 @@ const char *result_dir_path(const struct result_dir *dir);
 bool result_dir_is_used(const struct result_dir *dir);
 /* scenario.yaml as resolved. */
 struct error *result_dir_write_scenario(struct result_dir *dir, const char *yaml) _must_check_;
-/* Starts samples.msgpack with its header: hosts, interval, steps. Once, before the first step. */
+/* Starts samples.msgpack with its header: hosts, interval, steps. Once, before the first step. `so_far`: what is
+ * known of the hosts. */
 struct error *result_dir_write_plan(struct result_dir *dir, const struct plan *plan,
-				    const char *run_id, const char *version) _must_check_;
+				    const struct result *so_far) _must_check_;
 /* A step starts at start_ns of the coordinator's clock: what the members in its samples are. */
 struct error *result_dir_append_step(struct result_dir *dir, const struct plan *plan, size_t step,
-				     uint64_t start_ns) _must_check_;
+				     uint64_t start_ns, const struct result *so_far) _must_check_;
 /* A SAMPLE of plan host `host`, as the bytes that came and were decoded without an error. offset_ns: the
  * host's clock minus the coordinator's. */
 struct error *result_dir_append_sample(struct result_dir *dir, size_t step, size_t host,
 				       int64_t offset_ns, const uint8_t *bytes,
 				       size_t len) _must_check_;
+/* A DONE, the same way. */
+struct error *result_dir_append_totals(struct result_dir *dir, size_t step, size_t host,
+				       const uint8_t *bytes, size_t len) _must_check_;
 /* Writes result.json and report.txt and syncs everything; each file appears complete or not at all. */
 struct error *result_dir_finish(struct result_dir *dir, const struct result *r) _must_check_;
 /* Closes it; files stay. Directories that were made and in which nothing was written are removed again. */

@@ -35,18 +35,47 @@ static void pack_pair(msgpack_packer *pk, const char *key, const char *text)
 	pack_text(pk, text);
 }
 
-void samples_header(struct buf *out, const struct plan *plan, const char *run_id,
-		    const char *version)
+static void pack_integer(msgpack_packer *pk, const char *key, int64_t value)
+{
+	pack_text(pk, key);
+	msgpack_pack_int64(pk, value);
+}
+
+static void pack_pairs(msgpack_packer *pk, const char *key, const struct text_pair *pairs,
+		       size_t nr)
+{
+	pack_text(pk, key);
+	msgpack_pack_map(pk, nr);
+	for (size_t i = 0; i < nr; i++)
+		pack_pair(pk, pairs[i].key, pairs[i].value);
+}
+
+/* What each host is: by the inventory, and by its own words in WELCOME. */
+static void pack_about(msgpack_packer *pk, const struct result *so_far)
+{
+	msgpack_pack_array(pk, so_far->nr_hosts);
+	for (size_t i = 0; i < so_far->nr_hosts; i++) {
+		const struct result_host *h = &so_far->hosts[i];
+
+		msgpack_pack_map(pk, 4);
+		pack_pair(pk, "address", h->address);
+		pack_pair(pk, "role", h->role);
+		pack_pairs(pk, "labels", h->labels, h->nr_labels);
+		pack_pairs(pk, "environment", h->environment, h->nr_environment);
+	}
+}
+
+void samples_header(struct buf *out, const struct plan *plan, const struct result *so_far)
 {
 	msgpack_packer pk;
 
 	msgpack_packer_init(&pk, out, add_bytes);
-	msgpack_pack_map(&pk, 10);
+	msgpack_pack_map(&pk, 11);
 	pack_pair(&pk, "record", "header");
 	pack_pair(&pk, "content", "salvo samples");
 	pack_count(&pk, "format", SAMPLES_FORMAT);
-	pack_pair(&pk, "version", version);
-	pack_pair(&pk, "run", run_id);
+	pack_pair(&pk, "version", so_far->version);
+	pack_pair(&pk, "run", so_far->id);
 	pack_pair(&pk, "clock", "CLOCK_MONOTONIC, ns, of the worker");
 	pack_pair(&pk, "histogram",
 		  "varints sum, min, max, then (gap, count) pairs of log-linear buckets");
@@ -56,6 +85,8 @@ void samples_header(struct buf *out, const struct plan *plan, const char *run_id
 	msgpack_pack_array(&pk, plan->hosts.nr_hosts);
 	for (size_t i = 0; i < plan->hosts.nr_hosts; i++)
 		pack_text(&pk, plan->hosts.hosts[i].name);
+	pack_text(&pk, "about");
+	pack_about(&pk, so_far);
 }
 
 static void pack_members(msgpack_packer *pk, const struct assignment *work)
@@ -72,14 +103,32 @@ static void pack_members(msgpack_packer *pk, const struct assignment *work)
 	}
 }
 
-void samples_step(struct buf *out, const struct plan *plan, size_t step, uint64_t start_ns)
+/* With which START was sent; nil: unknown. */
+static void pack_clocks(msgpack_packer *pk, const struct result *so_far)
+{
+	msgpack_pack_array(pk, so_far->nr_hosts);
+	for (size_t i = 0; i < so_far->nr_hosts; i++) {
+		const struct result_host *h = &so_far->hosts[i];
+
+		if (!h->has_clock) {
+			msgpack_pack_nil(pk);
+			continue;
+		}
+		msgpack_pack_map(pk, 2);
+		pack_integer(pk, "offset_ns", h->clock_offset_ns);
+		pack_count(pk, "error_ns", h->clock_error_ns);
+	}
+}
+
+void samples_step(struct buf *out, const struct plan *plan, size_t step, uint64_t start_ns,
+		  const struct result *so_far)
 {
 	const struct step *s = &plan->steps[step];
 	const struct point *point = &plan->points[s->point];
 	msgpack_packer pk;
 
 	msgpack_packer_init(&pk, out, add_bytes);
-	msgpack_pack_map(&pk, 8);
+	msgpack_pack_map(&pk, 9);
 	pack_pair(&pk, "record", "step");
 	pack_count(&pk, "step", step);
 	pack_text(&pk, "point");
@@ -98,6 +147,8 @@ void samples_step(struct buf *out, const struct plan *plan, size_t step, uint64_
 	msgpack_pack_array(&pk, plan->hosts.nr_hosts);
 	for (size_t i = 0; i < plan->hosts.nr_hosts; i++)
 		pack_members(&pk, s->hosts[i]);
+	pack_text(&pk, "clocks");
+	pack_clocks(&pk, so_far);
 }
 
 void samples_sample(struct buf *out, size_t step, size_t host, int64_t offset_ns,
@@ -110,8 +161,20 @@ void samples_sample(struct buf *out, size_t step, size_t host, int64_t offset_ns
 	pack_pair(&pk, "record", "sample");
 	pack_count(&pk, "step", step);
 	pack_count(&pk, "host", host);
-	pack_text(&pk, "offset_ns");
-	msgpack_pack_int64(&pk, offset_ns);
+	pack_integer(&pk, "offset_ns", offset_ns);
 	pack_text(&pk, "sample");
+	buf_add(out, bytes, len);
+}
+
+void samples_totals(struct buf *out, size_t step, size_t host, const uint8_t *bytes, size_t len)
+{
+	msgpack_packer pk;
+
+	msgpack_packer_init(&pk, out, add_bytes);
+	msgpack_pack_map(&pk, 4);
+	pack_pair(&pk, "record", "totals");
+	pack_count(&pk, "step", step);
+	pack_count(&pk, "host", host);
+	pack_text(&pk, "totals");
 	buf_add(out, bytes, len);
 }

@@ -108,7 +108,7 @@ static void print_lost(const struct result *r, FILE *out)
 	}
 }
 
-static const char *exit_status_text(int status)
+static const char *exit_status_meaning(int status)
 {
 	switch (status) {
 	case 1:
@@ -122,11 +122,18 @@ static const char *exit_status_text(int status)
 	}
 }
 
+static char *exit_status_text(int status)
+{
+	if (status < 0)
+		return xstrdup("no exit status (it did not come to its end)");
+	return xasprintf("exit status %d%s", status, exit_status_meaning(status));
+}
+
 void text_head(const struct result *r, FILE *out)
 {
-	_cleanup_free_ char *first = xasprintf(
-		"%s: %s, exit status %d%s", r->name ? r->name : "run", run_status_names[r->status],
-		r->exit_status, exit_status_text(r->exit_status));
+	_cleanup_free_ char *status = exit_status_text(r->exit_status);
+	_cleanup_free_ char *first = xasprintf("%s: %s, %s", r->name ? r->name : "run",
+					       run_status_names[r->status], status);
 	_cleanup_free_ char *title = str_printable(first);
 	_cleanup_free_ char *run =
 		xasprintf("%s, salvo %s", r->id ? r->id : "-", r->version ? r->version : "-");

@@ -120,6 +120,11 @@ void collector_warn(struct collector *c, const char *host, const char *target, c
 	result_warn(&c->result, host, target, text);
 }
 
+void collector_fault(struct collector *c, const char *host, const char *target, const char *text)
+{
+	result_fault(&c->result, host, target, text);
+}
+
 void collector_clock(struct collector *c, size_t host, int64_t offset_ns, uint64_t error_ns,
 		     double drift_ppb)
 {
@@ -214,6 +219,11 @@ void collector_lost(struct collector *c, size_t host, enum host_state state, uin
 void collector_cut(struct collector *c)
 {
 	c->step.is_cut = c->is_running;
+}
+
+void collector_abandon(struct collector *c)
+{
+	c->step.is_cut = c->step.is_abandoned = c->is_running;
 }
 
 void collector_end(struct collector *c)

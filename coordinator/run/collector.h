@@ -21,6 +21,7 @@ void collector_destroy(struct collector **self_p);
 
 void collector_host_facts(struct collector *c, size_t host, const struct msg_welcome *w);
 void collector_warn(struct collector *c, const char *host, const char *target, const char *text);
+void collector_fault(struct collector *c, const char *host, const char *target, const char *text);
 void collector_clock(struct collector *c, size_t host, int64_t offset_ns, uint64_t error_ns,
 		     double drift_ppb);
 
@@ -38,6 +39,8 @@ struct error *collector_done(struct collector *c, size_t host,
 void collector_lost(struct collector *c, size_t host, enum host_state state, uint64_t at_ns);
 /* The step ends before its time: it is partial, whatever its hosts say. */
 void collector_cut(struct collector *c);
+/* The step's samples end here although its hosts may have gone on: nobody was there to hear them. */
+void collector_abandon(struct collector *c);
 /* The step is over: its groups are computed. */
 void collector_end(struct collector *c);
 

@@ -98,6 +98,15 @@ static void outlet_sampled(void *arg, size_t step, size_t host, int64_t offset_n
 		hooks->sampled(hooks->arg, step, host, offset_ns, s->raw.data, s->raw.len);
 }
 
+static void outlet_totalled(void *arg, size_t step, size_t host)
+{
+	struct shell *s = arg;
+	const struct coordinator_hooks *hooks = &s->o.hooks;
+
+	if (hooks->totalled)
+		hooks->totalled(hooks->arg, step, host, s->raw.data, s->raw.len);
+}
+
 static void outlet_probed(void *arg, size_t host, size_t step, struct msg_ready *ready)
 {
 	const struct coordinator_hooks *hooks = &((struct shell *)arg)->o.hooks;
@@ -339,6 +348,7 @@ struct run *coordinator_run(const struct coordinator_options *options)
 			.close = outlet_close,
 			.started = outlet_started,
 			.sampled = outlet_sampled,
+			.totalled = outlet_totalled,
 			.probed = outlet_probed,
 		},
 		clock_mono_ns());

@@ -17,6 +17,8 @@ struct coordinator_hooks {
 	/* A SAMPLE, as the bytes that came; offset_ns: the host's clock minus ours. */
 	void (*sampled)(void *arg, size_t step, size_t host, int64_t offset_ns,
 			const uint8_t *bytes, size_t len);
+	/* A DONE, the same way. */
+	void (*totalled)(void *arg, size_t step, size_t host, const uint8_t *bytes, size_t len);
 	void (*probed)(void *arg, size_t host, size_t step, struct msg_ready *ready);
 };
 

@@ -55,6 +55,8 @@ struct run_outlet {
 	void (*started)(void *arg, size_t step, uint64_t start_ns);
 	/* The message at hand was a SAMPLE and has been counted. */
 	void (*sampled)(void *arg, size_t step, size_t host, int64_t offset_ns);
+	/* The same of its totals. May be NULL. */
+	void (*totalled)(void *arg, size_t step, size_t host);
 	/* MODE_PROBE: what a host found; texts may be moved out of it. */
 	void (*probed)(void *arg, size_t host, size_t step, struct msg_ready *ready);
 };

@@ -306,6 +306,8 @@ static void done(struct run *r, size_t host, const struct msg_done *d, uint64_t 
 		run_drop(r, host, HOST_LOST, error_context(err, "host '%s'", p->name), now_ns);
 		return;
 	}
+	if (r->out.totalled)
+		r->out.totalled(r->out.arg, r->step, host);
 	count_errors(r, p, d);
 	peer_enter(p, PEER_OWNED, now_ns);
 	stop_all(r, p, run_job_failed_done(run_step_of(r)->hosts[host], d), now_ns);

@@ -269,7 +269,7 @@ static void fill_hosts(const struct step_sums *s, struct result_step *ret)
 		const struct host_sums *h = &s->hosts[i];
 
 		nr += h->work != NULL;
-		done += h->is_done;
+		done += h->is_done || (s->is_abandoned && h->nr_samples);
 		ret->partial |= h->was_stopped || h->is_salvaged;
 	}
 	if (done == nr)

@@ -41,14 +41,13 @@ static char *resolved_text(const struct scenario *sc, const struct job *job, con
 	return xstrdup(any[1] ? "true" : any[0] ? "false" : given);
 }
 
-static bool is_told(const struct field *f, const struct job *job, const char *text,
-		    const char *standard)
+static bool is_told(const struct field *f, const char *text, const char *standard)
 {
 	if (is_among(f->name, never, array_size(never)))
 		return false;
 	if (is_among(f->name, always, array_size(always)))
 		return true;
-	return *text && (schema_is_set(&job_schema, job, f->name) || !streq(text, standard));
+	return *text && !streq(text, standard);
 }
 
 static void add_option(const struct scenario *sc, const struct job *job, const struct job *standard,
@@ -58,7 +57,7 @@ static void add_option(const struct scenario *sc, const struct job *job, const s
 	_cleanup_free_ char *def = schema_format(f, standard);
 	bool is_resolved = streq(f->name, "engine") || streq(f->name, "direct");
 
-	if (!is_told(f, job, text, def))
+	if (!is_told(f, text, def))
 		return;
 	ret->options = xrealloc(ret->options, ret->nr_options + 1, sizeof(*ret->options));
 	ret->options[ret->nr_options++] = (struct text_pair) {

@@ -73,7 +73,8 @@ struct step_sums {
 	struct tally *groups;    /* [0] is all */
 	size_t nr_groups;
 	uint64_t errors;
-	bool is_cut; /* the coordinator stopped it before its time */
+	bool is_cut;       /* the coordinator stopped it before its time */
+	bool is_abandoned; /* or ended itself */
 };
 
 /* Hosts of plan and result have the same order; those that are lost already take no part. */

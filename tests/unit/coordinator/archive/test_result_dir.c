@@ -143,8 +143,9 @@ static struct result_dir *begin(struct test_fleet *f)
 	fleet_init(f, 2, &job, 1);
 	cr_assert_null(result_dir_create("out", &dir));
 	cr_assert_null(result_dir_write_scenario(dir, "name: x\n"));
-	cr_assert_null(result_dir_write_plan(dir, &f->plan, "run-1", "0.1.0"));
-	cr_assert_null(result_dir_append_step(dir, &f->plan, 0, 12345));
+	cr_assert_null(result_dir_write_plan(dir, &f->plan, collector_result(f->collector)));
+	cr_assert_null(
+		result_dir_append_step(dir, &f->plan, 0, 12345, collector_result(f->collector)));
 	return dir;
 }
 

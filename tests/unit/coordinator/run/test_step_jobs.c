@@ -47,19 +47,20 @@ static void expect_options(size_t job, const char *want)
 	buf_fini(&text);
 }
 
-/* What was given, what is not the default, and what everybody asks for. */
+/* What is not the default, and what everybody asks for. */
 Test(step_jobs, tell_the_options_that_matter)
 {
 	fill("name: x\n"
 	     "targets: {f: {file: f, size: 1GiB, share: shared}}\n"
 	     "jobs:\n"
-	     "  - {name: a, target: f, rw: randread, bs: 8k, fsync: 0, time_based: true, runtime: "
+	     "  - {name: a, target: f, rw: randread, bs: 8k, fsync: 0, end_fsync: true, "
+	     "time_based: true, runtime: "
 	     "2s}\n"
 	     "  - {name: b, target: f, group: g, rw: randread}\n",
 	     0);
 	cr_assert_eq(step.nr_jobs, 2);
 	expect_options(0, "rw=randread bs=8KiB iodepth=1 numjobs=1 runtime=2s time_based=true "
-			  "direct=false engine=io_uring fsync=0");
+			  "direct=false engine=io_uring end_fsync=true");
 	expect_options(1, "rw=randread bs=4KiB iodepth=1 numjobs=1 direct=false engine=io_uring");
 	cr_expect_str_eq(step.jobs[0].name, "a");
 	cr_expect_null(step.jobs[0].group);
