@@ -179,7 +179,7 @@ struct result_summary {
 
 struct result {
 	char *id, *name, *description, *version;
-	int status; /* enum run_status */
+	int status;            /* enum run_status */
 	int exit_status;       /* negative: the run did not come to its end */
 	char *started, *ended; /* RFC 3339, UTC */
 	struct text_pair *labels;

@@ -223,7 +223,7 @@ void collector_cut(struct collector *c)
 
 void collector_abandon(struct collector *c)
 {
-	c->step.is_cut = c->step.is_abandoned = c->is_running;
+	c->step.is_abandoned = c->is_running;
 }
 
 void collector_end(struct collector *c)

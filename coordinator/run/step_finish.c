@@ -262,20 +262,22 @@ static double overlap_of(const struct tally *all)
 
 static void fill_hosts(const struct step_sums *s, struct result_step *ret)
 {
-	size_t nr = 0, done = 0;
+	size_t nr = 0, done = 0, present = 0;
 
 	ret->partial = s->is_cut;
 	for (size_t i = 0; i < s->plan->hosts.nr_hosts; i++) {
 		const struct host_sums *h = &s->hosts[i];
 
 		nr += h->work != NULL;
-		done += h->is_done || (s->is_abandoned && h->nr_samples);
+		done += h->is_done;
+		present += h->is_done || (s->is_abandoned && h->nr_samples);
 		ret->partial |= h->was_stopped || h->is_salvaged;
 	}
 	if (done == nr)
 		return;
 	ret->partial = true;
-	ret->hosts_text = xasprintf("%zu of %zu hosts", done, nr);
+	if (present < nr)
+		ret->hosts_text = xasprintf("%zu of %zu hosts", present, nr);
 }
 
 static void fill_groups(struct step_sums *s, struct result_step *ret)

@@ -74,7 +74,7 @@ struct step_sums {
 	size_t nr_groups;
 	uint64_t errors;
 	bool is_cut;       /* the coordinator stopped it before its time */
-	bool is_abandoned; /* or ended itself */
+	bool is_abandoned; /* or ended itself: of hosts that had not, the samples count */
 };
 
 /* Hosts of plan and result have the same order; those that are lost already take no part. */
