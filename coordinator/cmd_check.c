@@ -271,11 +271,32 @@ static void print_extent(const struct extent *e, const struct target *t, FILE *o
 	}
 }
 
+static void print_simulated(const struct simulated *sim, FILE *out)
+{
+	char size[UNITS_TEXT], time[UNITS_TEXT];
+
+	units_format_size(size, sim->size);
+	units_format_duration(time, sim->latency_ns);
+	fprintf(out, "simulated, %s", size);
+	if (!sim->nr_quantiles)
+		fprintf(out, ", %s per I/O", time);
+	for (size_t i = 0; i < sim->nr_quantiles; i++) {
+		units_format_duration(time, sim->quantiles[i].latency_ns);
+		fprintf(out, ", %s %%: %s", sim->quantiles[i].percent, time);
+	}
+	if (sim->stall.for_ns) {
+		units_format_duration(time, sim->stall.for_ns);
+		fprintf(out, ", stands still for %s", time);
+		units_format_duration(time, sim->stall.at_ns);
+		fprintf(out, " after %s", time);
+	}
+}
+
 static void print_target(const struct plan *plan, const struct target *t, FILE *out)
 {
 	static const char *const share[] = { "", ", share: partition", ", share: shared" };
 	struct extent e = find_extent(plan, t);
-	char size[UNITS_TEXT], latency[UNITS_TEXT];
+	char size[UNITS_TEXT];
 
 	print_label(t->name, out);
 	switch (target_kind(t)) {
@@ -287,9 +308,7 @@ static void print_target(const struct plan *plan, const struct target *t, FILE *
 		fprintf(out, "file %s, %s", t->file, size);
 		break;
 	case TARGET_SIMULATED:
-		units_format_size(size, t->simulated.size);
-		units_format_duration(latency, t->simulated.latency_ns);
-		fprintf(out, "simulated, %s, %s per I/O", size, latency);
+		print_simulated(&t->simulated, out);
 		break;
 	}
 	fprintf(out, "%s%s", share[t->share], t->allow_overlap ? ", allow_overlap" : "");

@@ -12,12 +12,16 @@
 
 struct work_target {
 	char *name;
-	int kind;            /* enum target_kind */
-	char *path;          /* device or file; NULL for a simulated target */
-	uint64_t size;       /* bytes of a file or simulated target; 0 for a device */
-	uint64_t latency_ns; /* of a simulated target */
-	bool reads, writes;  /* what the members of this phase do to it */
-	int destroy;         /* enum destroy_level */
+	int kind;      /* enum target_kind */
+	char *path;    /* device or file; NULL for a simulated target */
+	uint64_t size; /* bytes of a file or simulated target; 0 for a device */
+	uint64_t
+		latency_ns; /* of a simulated target; where it has quantiles they stand in its place */
+	struct quantile *quantiles;
+	size_t nr_quantiles;
+	struct stall stall;
+	bool reads, writes; /* what the members of this phase do to it */
+	int destroy;        /* enum destroy_level */
 	char *destroy_uuid;
 };
 

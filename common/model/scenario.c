@@ -56,18 +56,6 @@ static const struct schema destroy_schema = {
 	.shorthand = "level",
 };
 
-static const struct field simulated_fields[] = {
-	F_SIZE(struct simulated, size, .flags = FIELD_REQUIRED, .min = 512, .max = BYTES_MAX,
-	       .help = "Bytes that it pretends to have"),
-	F_DURATION(struct simulated, latency, .def = "0", .max = HOUR,
-		   .help = "Time that each I/O takes"),
-	{ NULL }
-};
-static const struct schema simulated_schema = {
-	.name = "simulated", .help = "A target without a device: for rehearsal and calibration",
-	.size = sizeof(struct simulated), .fields = simulated_fields, .set_offset = offsetof(struct simulated, set),
-};
-
 static const struct field override_fields[] = {
 	F_STRING(struct target_override, host, .flags = FIELD_HIDDEN,
 		 .help = "Name of the host"),

@@ -8,6 +8,7 @@
 #define SALVO_MODEL_SCENARIO_H
 
 #include "common/model/job.h"
+#include "common/model/simulated.h"
 
 enum share { SHARE_UNSET, SHARE_PARTITION, SHARE_SHARED };
 enum destroy_level { DESTROY_NO, DESTROY_YES, DESTROY_FORCE };
@@ -20,12 +21,6 @@ enum target_kind { TARGET_DEVICE, TARGET_FILE, TARGET_SIMULATED };
 struct destroy {
 	int level;  /* enum destroy_level */
 	char *uuid; /* the signature that may be destroyed although it looks alive elsewhere */
-	struct fieldset set;
-};
-
-struct simulated {
-	uint64_t size; /* bytes */
-	uint64_t latency_ns;
 	struct fieldset set;
 };
 

@@ -284,6 +284,27 @@ static void check_override(struct checker *c, const struct target *t,
 			     o->device, o->device);
 }
 
+static void check_simulated(struct checker *c, const struct target *t)
+{
+	const struct simulated *sim = &t->simulated;
+	_cleanup_free_ char *quantiles = xasprintf("targets.%s.simulated.quantiles", t->name);
+	_cleanup_free_ char *stall = xasprintf("targets.%s.simulated.stall", t->name);
+	_cleanup_(error_destroy) struct error *err = NULL;
+	struct latency_curve curve;
+
+	if (sim->stall.at_ns && !sim->stall.for_ns)
+		find_mistake(c, stall,
+			     "at does nothing without for; say how long the device stands still");
+	if (!sim->nr_quantiles)
+		return;
+	err = latency_curve_init(&curve, sim->quantiles, sim->nr_quantiles);
+	if (err)
+		find_mistake(c, quantiles, "%s", error_message(err));
+	if (schema_is_set(&simulated_schema, sim, "latency"))
+		find_mistake(c, quantiles,
+			     "latency says already what each I/O takes; leave one of them out");
+}
+
 static void check_target(struct checker *c, const struct target *t)
 {
 	_cleanup_free_ char *path = xasprintf("targets.%s", t->name);
@@ -310,6 +331,8 @@ static void check_target(struct checker *c, const struct target *t)
 	if (!t->file && t->size)
 		find_mistake(c, size,
 			     "is for files; use the jobs' size to use a part of the target");
+	if (simulated)
+		check_simulated(c, t);
 	for (size_t i = 0; i < t->nr_per_host; i++)
 		check_override(c, t, &t->per_host[i]);
 }

@@ -19,6 +19,14 @@ static struct work_target *find_work_target(struct assignment *a, const char *na
 	return NULL;
 }
 
+static void copy_quantiles(struct work_target *w, const struct simulated *from)
+{
+	w->quantiles = xcalloc(from->nr_quantiles + 1, sizeof(*w->quantiles));
+	for (size_t i = 0; i < from->nr_quantiles; i++)
+		schema_copy(&quantile_schema, &w->quantiles[i], &from->quantiles[i]);
+	w->nr_quantiles = from->nr_quantiles;
+}
+
 /* The index of the target in the assignment; it is added when it is new there. */
 static uint64_t add_target(struct assignment *a, const struct target *t, const char *host,
 			   const struct job *job)
@@ -35,9 +43,11 @@ static uint64_t add_target(struct assignment *a, const struct target *t, const c
 			.path = path ? xstrdup(path) : NULL,
 			.size = target_size(t, host),
 			.latency_ns = path ? 0 : t->simulated.latency_ns,
+			.stall = t->simulated.stall,
 			.destroy = t->destroy.level,
 			.destroy_uuid = t->destroy.uuid ? xstrdup(t->destroy.uuid) : NULL,
 		};
+		copy_quantiles(w, &t->simulated);
 	}
 	w->reads |= job_reads(job);
 	w->writes |= job_writes(job);

@@ -15,6 +15,7 @@
 #include "common/base/error.h"
 #include "common/model/job.h"
 #include "common/model/metrics.h"
+#include "common/model/simulated.h"
 #include "worker/io/buffers.h"
 
 #include <sched.h>
@@ -63,7 +64,11 @@ struct engine_env {
 	const struct buffers *buffers;
 	const cpu_set_t *cpus; /* where the thread may run; NULL: anywhere */
 	bool locks_buffers; /* registers them where the engine can; the pool says it once for all threads */
-	uint64_t latency_ns; /* of a simulated target */
+	/* Of a simulated target: as in the scenario, and where its distribution begins. */
+	uint64_t latency_ns, seed;
+	const struct quantile *quantiles;
+	size_t nr_quantiles;
+	struct stall stall;
 	/* What was not had as wanted and is done without; the engine appends, the caller reports. */
 	struct error **warnings;
 };

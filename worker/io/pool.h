@@ -9,6 +9,7 @@
 
 #include "common/base/error.h"
 #include "common/model/job.h"
+#include "common/model/simulated.h"
 #include "common/model/split.h"
 #include "worker/io/stats.h"
 
@@ -20,7 +21,10 @@ struct io_thread_spec {
 	uint64_t member;    /* index in the assignment */
 	int fd;             /* opened with the right flags; -1 for a simulated target */
 	bool simulated;
-	uint64_t latency_ns; /* of a simulated target */
+	uint64_t latency_ns; /* of a simulated target without quantiles */
+	const struct quantile *quantiles;
+	size_t nr_quantiles;
+	struct stall stall;
 	const struct job *job;
 	struct range
 		range; /* this thread's own: part of the target, or all of the job's range when shared */

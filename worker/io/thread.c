@@ -157,6 +157,10 @@ struct error *thread_setup(struct io_thread *th)
 		.cpus = th->spec.cpus,
 		.locks_buffers = th->locks_buffers,
 		.latency_ns = th->spec.latency_ns,
+		.seed = seed_mix(th->spec.seed, th->spec.thread),
+		.quantiles = th->spec.quantiles,
+		.nr_quantiles = th->spec.nr_quantiles,
+		.stall = th->spec.stall,
 		.warnings = &th->warnings,
 	};
 	return th->ops->init(th->engine, &th->env);

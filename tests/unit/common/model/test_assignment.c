@@ -70,6 +70,29 @@ Test(assignment, arrives_as_it_was_sent)
 	cr_assert_eq(got.members[1].first_thread, 10);
 	cr_assert_str_eq(got.members[1].job.name, "job1");
 	cr_assert_eq(assignment_threads(&got), 8);
+	cr_assert_eq(got.targets[0].nr_quantiles, 0);
+	schema_fini(&assignment_schema, &a);
+	schema_fini(&assignment_schema, &got);
+}
+
+Test(assignment, brings_the_distribution_of_a_simulated_target)
+{
+	struct assignment a, got;
+	struct work_target *t;
+
+	fill(&a);
+	t = &a.targets[0];
+	t->nr_quantiles = 2;
+	t->quantiles = xcalloc(2, sizeof(*t->quantiles));
+	t->quantiles[0] = (struct quantile) { .percent = xstrdup("50"), .latency_ns = 100 };
+	t->quantiles[1] = (struct quantile) { .percent = xstrdup("99.9"), .latency_ns = 2000 };
+	t->stall = (struct stall) { .at_ns = 7, .for_ns = 8 };
+	cr_assert_null(send(&a, &got));
+	cr_assert_eq(got.targets[0].nr_quantiles, 2);
+	cr_assert_str_eq(got.targets[0].quantiles[1].percent, "99.9");
+	cr_assert_eq(got.targets[0].quantiles[1].latency_ns, 2000);
+	cr_assert_eq(got.targets[0].stall.at_ns, 7);
+	cr_assert_eq(got.targets[0].stall.for_ns, 8);
 	schema_fini(&assignment_schema, &a);
 	schema_fini(&assignment_schema, &got);
 }

@@ -270,12 +270,14 @@ Test(plan, targets_are_what_they_are_on_that_host)
 		     "{device: /dev/b}}}\n"
 		     "  f: {file: f.dat, size: 1MiB}\n"
 		     "  s: {simulated: {size: 2MiB, latency: 3us}}\n"
+		     "  q: {simulated: {size: 1MiB, quantiles: {50: 3us, 99: 1ms}, stall: {at: 1s, "
+		     "for: 2s}}}\n"
 		     "jobs:\n"
 		     "  - {name: w, target: d, rw: randwrite}\n"
-		     "  - {name: r, target: [d, f, s], rw: randread}\n");
+		     "  - {name: r, target: [d, f, s, q], rw: randread}\n");
 	const struct work_target *t = p.plan->steps[0].hosts[1]->targets;
 
-	cr_assert_eq(p.plan->steps[0].hosts[1]->nr_targets, 3);
+	cr_assert_eq(p.plan->steps[0].hosts[1]->nr_targets, 4);
 	cr_assert_str_eq(t[0].path, "/dev/b");
 	cr_assert_eq(t[0].kind, TARGET_DEVICE);
 	cr_assert(t[0].reads && t[0].writes);
@@ -287,6 +289,11 @@ Test(plan, targets_are_what_they_are_on_that_host)
 	cr_assert_null(t[2].path);
 	cr_assert_eq(t[2].size, 2 << 20);
 	cr_assert_eq(t[2].latency_ns, 3000);
+	cr_assert_eq(t[2].nr_quantiles, 0);
+	cr_assert_eq(t[3].nr_quantiles, 2);
+	cr_assert_str_eq(t[3].quantiles[1].percent, "99");
+	cr_assert_eq(t[3].quantiles[1].latency_ns, 1000000);
+	cr_assert_eq(t[3].stall.for_ns, 2000000000);
 	cr_assert_str_eq(p.plan->steps[0].hosts[0]->targets[0].path, "/dev/a");
 	/* Each target has its own default of direct. */
 	cr_assert(p.plan->steps[0].hosts[1]->members[1].job.direct);
