@@ -2,10 +2,11 @@
 #include "worker/iocheck.h"
 
 #include "common/base/units.h"
+#include "worker/io/thread.h"
 #include "worker/stuck.h"
 
 enum {
-	BUFFER_ALIGN = 4096,
+	BLOCK_BYTES = 4096,
 	/* A thread's ring, stack and generator. */
 	THREAD_BYTES = 256 * 1024,
 };
@@ -38,25 +39,49 @@ struct range iocheck_thread_range(const struct work_member *m, const struct work
 
 /* --- limits --------------------------------------------------------------------------------------- */
 
+/* Of one thread of the member; UINT64_MAX when it does not fit in 64 bits. */
+static uint64_t thread_bytes(const struct assignment *a, const struct work_member *m)
+{
+	struct io_thread_spec spec = {
+		.job = &m->job,
+		.simulated = a->targets[m->target].kind == TARGET_SIMULATED,
+		.block_bytes = BLOCK_BYTES,
+	};
+	struct buffers_spec buffers = thread_buffers_spec(&spec);
+	uint64_t bytes = buffers_need(&buffers);
+
+	if (__builtin_add_overflow(bytes, THREAD_BYTES, &bytes))
+		return UINT64_MAX;
+	return bytes;
+}
+
 /* Bytes of buffers and statistics; UINT64_MAX when they do not fit in 64 bits. */
 static uint64_t memory_needed(const struct assignment *a)
 {
-	uint64_t sum = 0;
+	uint64_t sum = stats_block_bytes(assignment_threads(a), iocheck_slots(a));
 
 	for (size_t i = 0; i < a->nr_members; i++) {
-		const struct job *job = &a->members[i].job;
-		uint64_t buffer, bytes;
+		const struct work_member *m = &a->members[i];
+		uint64_t bytes;
 
-		if (__builtin_add_overflow(job->bs, BUFFER_ALIGN - 1, &buffer) ||
-		    __builtin_mul_overflow(buffer & ~(uint64_t)(BUFFER_ALIGN - 1), job->iodepth,
-					   &bytes) ||
-		    __builtin_add_overflow(bytes, THREAD_BYTES + sizeof(struct thread_stats),
-					   &bytes) ||
-		    __builtin_mul_overflow(bytes, job->numjobs, &bytes) ||
+		if (__builtin_mul_overflow(thread_bytes(a, m), m->job.numjobs, &bytes) ||
 		    __builtin_add_overflow(sum, bytes, &sum))
 			return UINT64_MAX;
 	}
 	return sum;
+}
+
+struct room_need iocheck_need(const struct assignment *a)
+{
+	/* Per target: its path, a look at it or its guard, and one for each way of opening it. */
+	enum { FILES_OF_TARGET = 4, FILES_OF_POOL = 4 };
+	uint64_t threads = assignment_threads(a);
+
+	return (struct room_need) {
+		.threads = threads,
+		.bytes = memory_needed(a),
+		.files = a->nr_targets * FILES_OF_TARGET + FILES_OF_POOL + threads, /* rings */
+	};
 }
 
 struct error *iocheck_limits(const struct assignment *a, const struct io_setup *setup)

@@ -8,9 +8,12 @@
 #include "common/model/split.h"
 #include "common/net/message.h"
 #include "worker/child.h"
+#include "worker/host/room.h"
 
 /* Threads and memory against the limits of worker.yaml. */
 struct error *iocheck_limits(const struct assignment *a, const struct io_setup *setup) _must_check_;
+/* What the step takes of the host; room.h has the limits. */
+struct room_need iocheck_need(const struct assignment *a);
 /* The part of the target that thread `index` of the member has. */
 struct range iocheck_thread_range(const struct work_member *m, const struct work_target *t,
 				  const struct device_info *info, uint64_t index);

@@ -92,13 +92,23 @@ static struct error *check_cpus(struct iostep *s)
 	return errs;
 }
 
-static struct error *check_step(struct iostep *s)
+/* What needs no look at a target. */
+static struct error *check_host(struct iostep *s)
 {
 	struct error *errs = iocheck_limits(s->a, &s->env->setup);
+	struct room_need need = iocheck_need(s->a);
 
+	if (!errs)
+		errs = room_check(s->settle.root, &need);
 	error_append(&errs, check_cpus(s));
-
 	error_append(&errs, settle_check(&s->settle, s->a));
+	return errs;
+}
+
+static struct error *check_members(const struct iostep *s)
+{
+	struct error *errs = NULL;
+
 	for (size_t i = 0; i < s->a->nr_members; i++) {
 		const struct work_member *m = &s->a->members[i];
 
@@ -217,10 +227,12 @@ static struct error *prepare(struct iostep *s)
 {
 	struct error *err = s->a->probe ? NULL : settle_written(&s->settle, &s->env->held);
 
+	if (!err) {
+		err = check_host(s);
+		error_append(&err, open_targets(s));
+	}
 	if (!err)
-		err = open_targets(s);
-	if (!err)
-		err = check_step(s);
+		err = check_members(s);
 	if (err)
 		return err;
 	iocheck_max_write(s->a, s->info);
