@@ -120,7 +120,7 @@ static struct error *map_buffers(struct buffers *b, const struct buffers_spec *s
 
 		b->map = NULL;
 		units_human_bytes(need, (double)b->map_bytes);
-		return error_new(ERR_NOMEM, "%u buffers need %s: %s; lower iodepth or bs",
+		return error_new(ERR_REFUSED, "%u buffers need %s: %s; lower iodepth or bs",
 				 nr_of(spec), need, strerrordesc_np(errno));
 	}
 	b->base = (char *)b->map + (align - (uintptr_t)b->map % align) % align;

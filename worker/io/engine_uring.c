@@ -10,10 +10,12 @@
  * are delivered only in a wait: when the kernel flags such work, reap enters even though completions
  * are there already, so that none waits behind those that completed inline.
  */
+#include "common/base/units.h"
 #include "worker/io/engine.h"
 #include "worker/io/raw_syscall.h"
 
 #include <liburing.h>
+#include <sys/resource.h>
 
 enum { IOVEC_MAX_BYTES = 1 << 30 }; /* the kernel's bound of one registered buffer */
 #define PAUSE_NS (1 * NS_PER_MS)    /* before the kernel is asked again after EAGAIN */
@@ -179,6 +181,43 @@ static _hot_ int uring_reap_until(void *state, struct io_done *done, uint64_t un
 	return reap(ur, done, wait_ns ? 1 : 0, &ur->until_arg, now_ns);
 }
 
+/* What a ring locks of memory, for those who are not exempt: its submission entries, and the two rings in one
+ * mapping. */
+static uint64_t ring_bytes(unsigned entries)
+{
+	enum { SQE_BYTES = 64, CQE_BYTES = 16, INDEX_BYTES = 4, HEADER_BYTES = 192 };
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), sqes, rings;
+	unsigned nr = 1;
+
+	while (nr < entries)
+		nr *= 2;
+	sqes = (uint64_t)nr * SQE_BYTES;
+	rings = HEADER_BYTES + (uint64_t)nr * (2 * CQE_BYTES + INDEX_BYTES);
+	return (sqes + page - 1) / page * page + (rings + page - 1) / page * page;
+}
+
+static struct error *no_memory(unsigned depth)
+{
+	struct rlimit limit = { RLIM_INFINITY, RLIM_INFINITY };
+	char need[UNITS_TEXT], have[UNITS_TEXT];
+
+	getrlimit(RLIMIT_MEMLOCK, &limit);
+	units_human_bytes(need, (double)ring_bytes(DIR_COUNT * depth));
+	units_human_bytes(have, (double)limit.rlim_cur);
+	if (limit.rlim_cur == RLIM_INFINITY)
+		return error_new(ERR_REFUSED,
+				 "io_uring: no memory for a ring of depth %u, %s; lower iodepth or "
+				 "numjobs",
+				 depth, need);
+	return error_new(
+		ERR_REFUSED,
+		"io_uring: no memory for a ring of depth %u: the %s that each thread's ring "
+		"locks do not fit into RLIMIT_MEMLOCK, %s for all of this user's rings and "
+		"registered buffers; raise it (LimitMEMLOCK=, ulimit -l) or lower numjobs "
+		"or iodepth",
+		depth, need, have);
+}
+
 static struct error *setup_error(int error, unsigned depth)
 {
 	switch (error) {
@@ -189,10 +228,7 @@ static struct error *setup_error(int error, unsigned depth)
 				 "kernel.io_uring_disabled, or use engine: psync",
 				 strerrordesc_np(error));
 	case ENOMEM:
-		return error_new(ERR_NOMEM,
-				 "io_uring: no memory for a ring of depth %u; lower iodepth, or "
-				 "raise the limit of locked memory (ulimit -l)",
-				 depth);
+		return no_memory(depth);
 	default:
 		return error_new(ERR_IO, "io_uring: the ring cannot be made: %s",
 				 strerrordesc_np(error));

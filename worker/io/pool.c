@@ -113,7 +113,7 @@ static struct error *check_memory(const struct io_thread_spec *specs, size_t nr)
 	units_human_bytes(each, (double)sum.bytes / (double)sum.nr);
 	units_human_bytes(all, (double)sum.bytes);
 	units_human_bytes(have, (double)available);
-	return error_new(ERR_NOMEM,
+	return error_new(ERR_REFUSED,
 			 "%llu buffers of %s need %s, and %s are available; lower iodepth, numjobs "
 			 "or bs",
 			 (unsigned long long)sum.nr, each, all, have);
@@ -135,12 +135,12 @@ static bool may_lock_buffers(struct pool *pool, const struct io_thread_spec *spe
 	units_human_bytes(have, (double)limit);
 	error_append(
 		&pool->warnings,
-		error_new(ERR_NOMEM,
-			  "buffers of %s are not registered with io_uring: at most three "
-			  "quarters of the limit of locked memory, %s, are used for them; going "
-			  "on without, at some cost of CPU; raise it with ulimit -l or "
-			  "LimitMEMLOCK=",
-			  all, have));
+		error_new(
+			ERR_NOMEM,
+			"buffers of %s are not registered with io_uring: at most three quarters of "
+			"RLIMIT_MEMLOCK, %s, are used for them; going on without, at some cost of "
+			"CPU; raise it (LimitMEMLOCK=, ulimit -l)",
+			all, have));
 	return false;
 }
 
@@ -214,8 +214,12 @@ static struct error *create_threads(struct pool *pool, const struct io_thread_sp
 		ret = pthread_create(&m->pthread, NULL, thread_main, m);
 		if (ret) {
 			__atomic_sub_fetch(&pool->nr_running, 1, __ATOMIC_RELAXED);
-			return error_new(ERR_IO, "I/O thread %zu of %zu cannot be started: %s",
-					 i + 1, nr, strerrordesc_np(ret));
+			return error_new(
+				ERR_REFUSED,
+				"I/O thread %zu of %zu cannot be started: %s; raise the limit "
+				"of threads (TasksMax=, LimitNPROC=, ulimit -u) or lower "
+				"numjobs",
+				i + 1, nr, strerrordesc_np(ret));
 		}
 		pool->nr_members++;
 	}

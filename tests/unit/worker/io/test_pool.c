@@ -59,7 +59,7 @@ Test(pool, what_cannot_fit_into_memory_is_refused_with_the_sum)
 	rig.job.bs = 1 << 30;
 	err = rig_new(&rig);
 	cr_assert_not_null(err);
-	cr_assert_eq(error_code(err), ERR_NOMEM);
+	cr_assert_eq(error_code(err), ERR_REFUSED);
 	cr_assert_not_null(strstr(error_message(err), "4096 buffers of 1.00 GiB need 4.00 TiB"));
 	cr_assert_not_null(strstr(error_message(err), "lower iodepth"));
 	cr_assert_null(rig.pool);
