@@ -75,6 +75,23 @@ static struct error *open_targets(struct iostep *s)
 	return errs;
 }
 
+/* What opening them would say, for a step that is refused already: nothing is made or held for it. */
+static struct error *look_at_targets(struct iostep *s)
+{
+	struct error *errs = NULL;
+
+	for (size_t i = 0; i < s->a->nr_targets; i++) {
+		const struct work_target *spec = &s->a->targets[i];
+		_cleanup_(target_close) struct open_target *t = NULL;
+		struct error *err = NULL;
+
+		if (!held_targets_find(&s->env->held, spec))
+			err = target_open(spec, i, &s->env->rules, true, &t);
+		error_append(&errs, error_context(err, "target '%s'", spec->name));
+	}
+	return errs;
+}
+
 static struct error *check_cpus(struct iostep *s)
 {
 	struct error *errs = NULL;
@@ -229,7 +246,7 @@ static struct error *prepare(struct iostep *s)
 
 	if (!err) {
 		err = check_host(s);
-		error_append(&err, open_targets(s));
+		error_append(&err, err ? look_at_targets(s) : open_targets(s));
 	}
 	if (!err)
 		err = check_members(s);

@@ -77,6 +77,7 @@ undo_line() {
 	netns) remove_netns "$2" ;;
 	mount) umount "$2" 2>/dev/null || umount -l "$2" 2>/dev/null ;;
 	swap) swapoff "$2" 2>/dev/null ;;
+	cgroup) rmdir "$2" ;;
 	frozen) fsfreeze -u "$2" 2>/dev/null ;;
 	unlink) rm -f "$2" ;;
 	setting) echo "$3" >"$2" ;;
