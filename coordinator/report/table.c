@@ -50,6 +50,14 @@ size_t text_width(const char *text)
 	return n;
 }
 
+/* A number and its unit stay together. */
+static bool is_breakable(const char *text, size_t space)
+{
+	bool is_number = space && text[space - 1] >= '0' && text[space - 1] <= '9';
+
+	return text[space] == ' ' && !(is_number && text[space + 1] >= 'A');
+}
+
 /* Bytes of `text` that fit into `room` characters: up to a space if there is one, the whole if it fits. */
 static size_t fitting(const char *text, size_t room)
 {
@@ -58,11 +66,19 @@ static size_t fitting(const char *text, size_t room)
 	for (size_t chars = 0; text[end]; end++) {
 		chars += ((unsigned char)text[end] & 0xc0) != 0x80;
 		if (chars > room)
-			return text[end] == ' ' || !space ? end : space;
-		if (text[end] == ' ')
+			return is_breakable(text, end) || !space ? end : space;
+		if (is_breakable(text, end))
 			space = end;
 	}
 	return end;
+}
+
+/* Without the spaces at its end. */
+static size_t trimmed(const char *text, size_t len)
+{
+	while (len && text[len - 1] == ' ')
+		len--;
+	return len;
 }
 
 /* One line of a row; `rest` moves on behind what was printed. */
@@ -75,7 +91,7 @@ static void print_line(const struct table *t, FILE *out, const char **rest, cons
 	for (size_t c = 0; c < last; c++) {
 		bool is_left = t->align[c] == 'l';
 		size_t len = is_left ? fitting(rest[c], width[c]) : strlen(rest[c]);
-		_cleanup_free_ char *cell = xstrndup(rest[c], len);
+		_cleanup_free_ char *cell = xstrndup(rest[c], trimmed(rest[c], len));
 		size_t cell_width = text_width(cell);
 		size_t pad = width[c] > cell_width ? width[c] - cell_width : 0;
 
@@ -99,7 +115,7 @@ static bool has_more(const struct table *t, const char *const *rest)
  * to take. */
 static void fit(const struct table *t, size_t *width, size_t indent)
 {
-	enum { NARROWEST = 8 };
+	enum { NARROWEST = 4 };
 	size_t total = indent + 2 * (t->nr_columns - 1);
 
 	for (size_t c = 0; c < t->nr_columns; c++)
@@ -152,7 +168,7 @@ void text_wrap(FILE *out, const char *text, size_t column, size_t indent, size_t
 			/* The word may fit into a line of its own. */
 			len = 0;
 		}
-		fwrite(text, 1, len, out);
+		fwrite(text, 1, trimmed(text, len), out);
 		text += len;
 		text += strspn(text, " ");
 		if (*text)
@@ -160,4 +176,18 @@ void text_wrap(FILE *out, const char *text, size_t column, size_t indent, size_t
 		column = indent;
 	}
 	fputc('\n', out);
+}
+
+void text_print(FILE *out, size_t indent, const char *fmt, ...)
+{
+	_cleanup_free_ char *text = NULL;
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vasprintf(&text, fmt, ap);
+	va_end(ap);
+	assert(n >= 0);
+	fprintf(out, "%*s", (int)indent, "");
+	text_wrap(out, text, indent, indent + 2, REPORT_WIDTH);
 }

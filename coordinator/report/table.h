@@ -32,5 +32,8 @@ size_t text_width(const char *text);
  * (`column` characters), the others after `indent` spaces. Breaks at spaces, and words that are longer than
  * a line. Ends the line. */
 void text_wrap(FILE *out, const char *text, size_t column, size_t indent, size_t width);
+/* Prints a line after `indent` spaces, or several where it is wider than REPORT_WIDTH: those after the first
+ * are indented by two more. */
+void text_print(FILE *out, size_t indent, const char *fmt, ...) _printf_(3, 4);
 
 #endif

@@ -36,7 +36,9 @@ void text_devices(const struct result_step *s, FILE *out);
 
 /* --- what several parts need --- */
 
-/* Some summary has values of more than one repeat. */
+/* "label     text", wrapped. */
+void text_line(FILE *out, const char *label, const char *text);
+/* Some step is a repeat. */
 bool has_repeats(const struct result *r);
 /* "bs=4k numjobs=8"; "" for no sweep; owned by the caller. */
 char *text_point(const struct text_pair *point, size_t nr) _returns_nonnull_;
@@ -47,10 +49,10 @@ char *text_label(const struct result *r, const struct text_pair *point, size_t n
 /* Errors of all directions. */
 uint64_t group_errors(const struct result_group *g);
 const struct result_host *find_host(const struct result *r, const char *name);
-/* The host with the lowest rate per thread, and how far it is below the median, 0..1. False where there are
+/* The host with the lowest rate per thread, and how far it is below the median, 0..1. NULL where there are
  * no two hosts to compare, or they did not run the same jobs. */
-bool slowest_host(const struct result *r, const struct result_step *s, const struct result_group *g,
-		  const char **ret_name, double *ret_below);
+const struct result_group *slowest_host(const struct result *r, const struct result_step *s,
+					const struct result_group *g, double *ret_below);
 /* Below the median by more than this a host lags: it is pointed at. */
 #define LAGS_BELOW 0.1
 

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-enum { DEVICES_MAX = 20 };
+enum { DEVICES_MAX = 12 }; /* of more, those that stand out */
 
 /* Which of the names tell the devices apart; the others stand in the title. */
 struct columns {
@@ -149,32 +149,48 @@ static void print_cached(const struct result_step *s, FILE *out)
 	}
 }
 
+static double busy(const struct result_device *d)
+{
+	return isfinite(d->util) ? d->util : -1;
+}
+
+/* Those that others use as well are looked at first, then the busy ones. */
+static int compare_devices(const void *a, const void *b)
+{
+	const struct result_device *const *x = a, *const *y = b;
+	bool x_foreign = (*x)->has_foreign && (*x)->foreign_ios;
+	bool y_foreign = (*y)->has_foreign && (*y)->foreign_ios;
+
+	if (x_foreign != y_foreign)
+		return x_foreign ? -1 : 1;
+	if (busy(*x) > busy(*y) || busy(*x) < busy(*y))
+		return busy(*x) > busy(*y) ? -1 : 1;
+	return *x < *y ? -1 : 1;
+}
+
 void text_devices(const struct result_step *s, FILE *out)
 {
+	_cleanup_free_ const struct result_device **devices =
+		xcalloc(s->nr_devices, sizeof(*devices));
 	_cleanup_(table_fini) struct table t = { 0 };
 	struct columns c = columns_of(s);
-	size_t nr = 0, left_out = 0;
+	size_t nr = 0, shown;
 
-	add_head(&t, &c);
-	/* Those that others use as well are looked at first. */
-	for (int foreign = 1; foreign >= 0; foreign--)
-		for (size_t i = 0; i < s->nr_devices; i++) {
-			const struct result_device *d = &s->devices[i];
-
-			if (!is_counted(d) || (d->has_foreign && d->foreign_ios) != (bool)foreign)
-				continue;
-			if (nr < DEVICES_MAX)
-				add_device(&t, &c, d);
-			else
-				left_out++;
-			nr++;
-		}
+	for (size_t i = 0; i < s->nr_devices; i++)
+		if (is_counted(&s->devices[i]))
+			devices[nr++] = &s->devices[i];
 	if (!nr)
 		return;
+	if (nr > DEVICES_MAX)
+		qsort(devices, nr, sizeof(*devices), compare_devices);
+	shown = nr > DEVICES_MAX ? DEVICES_MAX : nr;
+	add_head(&t, &c);
+	for (size_t i = 0; i < shown; i++)
+		add_device(&t, &c, devices[i]);
 	print_title(s, &c, out);
 	table_print(&t, out, 2);
-	if (left_out)
-		fprintf(out, "  and %zu more: devices[] of result.json\n", left_out);
+	if (shown < nr)
+		fprintf(out, "  and %zu more, less busy ones: devices[] of result.json\n",
+			nr - shown);
 	print_cached(s, out);
-	fputs("  util near 100% does not mean saturated on devices with queues.\n", out);
 }

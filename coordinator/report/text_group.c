@@ -5,7 +5,10 @@
 #include <inttypes.h>
 #include <math.h>
 
-enum { NAME_WIDTH = 11 }; /* of what stands in front of the numbers of a direction */
+enum {
+	NAME_WIDTH = 11,       /* of what stands in front of the numbers of a direction */
+	PERCENTILES_FROM = 10, /* of fewer I/Os they only say minimum and maximum again */
+};
 /* Rates over the whole time and over the common window may differ by so much before both are shown. */
 static const double COMMON_DIFFERS = 0.01;
 
@@ -91,25 +94,22 @@ static void print_percentiles(const struct hist *h, FILE *out)
 	table_print(&t, out, 4);
 }
 
-/* "    lat (us): 250=12.34%, 500=80.00%", a line for each unit. */
-static void print_buckets(const struct hist *h, FILE *out)
+/* "100=1.23%, 250=<0.01%" of the buckets of one unit; NULL where all of them are empty. */
+static char *buckets_text(const char *unit, const uint64_t *counts, const uint64_t *shares)
 {
-	enum { WHOLE = 10000 }; /* shares are shown in hundredths of a percent */
-	uint64_t counts[NR_LATENCY_BUCKETS], shares[NR_LATENCY_BUCKETS];
-	const char *unit = NULL;
+	char *text = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&text, &len);
+	bool is_first = true;
 
-	latency_counts(h, counts);
-	share_units(counts, NR_LATENCY_BUCKETS, WHOLE, shares);
+	assert(out);
 	for (size_t i = 0; i < NR_LATENCY_BUCKETS; i++) {
 		const struct latency_bucket *b = &latency_buckets[i];
 
-		if (!counts[i])
+		if (!counts[i] || !streq(b->unit, unit))
 			continue;
-		if (!unit || !streq(unit, b->unit))
-			fprintf(out, "%s    lat (%s): ", unit ? "\n" : "", b->unit);
-		else
-			fputs(", ", out);
-		unit = b->unit;
+		fputs(is_first ? "" : ", ", out);
+		is_first = false;
 		if (b->bound)
 			fprintf(out, "%u=", b->bound);
 		else
@@ -119,7 +119,29 @@ static void print_buckets(const struct hist *h, FILE *out)
 		else
 			fputs("<0.01%", out);
 	}
-	fputc('\n', out);
+	fclose(out);
+	if (is_first)
+		freep(&text);
+	return text;
+}
+
+/* "    lat (us): 250=12.34%, 500=80.00%", a line for each unit, as fio has them. */
+static void print_buckets(const struct hist *h, FILE *out)
+{
+	enum { WHOLE = 10000 }; /* shares are shown in hundredths of a percent */
+	static const char *const units[] = { "ns", "us", "ms" };
+	uint64_t counts[NR_LATENCY_BUCKETS], shares[NR_LATENCY_BUCKETS];
+
+	latency_counts(h, counts);
+	share_units(counts, NR_LATENCY_BUCKETS, WHOLE, shares);
+	for (size_t u = 0; u < array_size(units); u++) {
+		_cleanup_free_ char *text = buckets_text(units[u], counts, shares);
+
+		if (!text)
+			continue;
+		fprintf(out, "    lat (%s): ", units[u]);
+		text_wrap(out, text, 14, 14, REPORT_WIDTH);
+	}
 }
 
 /* Where the rate over the whole runtime hides that not all threads ran all the time. */
@@ -133,30 +155,35 @@ static void print_common(const struct result_direction *d, FILE *out)
 		return;
 	text_iops(iops, d->common_iops);
 	bandwidth = text_bandwidth(d->common_bw_bytes);
-	fprintf(out, "    common window (every thread ran, %.3f-%.3f s): IOPS=%s, BW=%s\n",
-		(double)d->common_start_ns / 1e9, (double)d->common_end_ns / 1e9, iops, bandwidth);
+	text_print(out, 4, "common window (every thread ran, %.3f-%.3f s): IOPS=%s, BW=%s",
+		   (double)d->common_start_ns / 1e9, (double)d->common_end_ns / 1e9, iops,
+		   bandwidth);
+}
+
+/* " (longest 1.2 ms)" of what was counted at all */
+static char *remark(uint64_t nr, const char *what, const char *value)
+{
+	return nr ? xasprintf(" (%s%s)", what, value) : xstrdup("");
 }
 
 /* Everything that was submitted, and what became of it. */
 static void print_issued(const struct counts *c, FILE *out)
 {
 	uint64_t issued = c->ramp_ios + c->ios + c->drain_ios + c->errors + c->unfinished_ios;
-	char ramp[UNITS_TEXT], longest[UNITS_TEXT], oldest[UNITS_TEXT];
-	_cleanup_free_ char *text = NULL;
+	_cleanup_free_ char *ramp = NULL, *drain = NULL, *unfinished = NULL;
+	char text[UNITS_TEXT];
 
-	units_human_bytes(ramp, (double)c->ramp_bytes);
-	units_human_ns(longest, (double)c->drain_lat_max_ns);
-	units_human_ns(oldest, (double)c->unfinished_age_ns);
-	text = xasprintf(
-		"issued=%" PRIu64 ": ramp=%" PRIu64 "%s%s%s, window=%" PRIu64 ", drained=%" PRIu64
-		"%s%s%s, errors=%" PRIu64 ", unfinished=%" PRIu64 "%s%s%s; short=%" PRIu64,
-		issued, c->ramp_ios, c->ramp_bytes ? " (" : "", c->ramp_bytes ? ramp : "",
-		c->ramp_bytes ? ")" : "", c->ios, c->drain_ios, c->drain_ios ? " (longest " : "",
-		c->drain_ios ? longest : "", c->drain_ios ? ")" : "", c->errors, c->unfinished_ios,
-		c->unfinished_ios ? " (oldest " : "", c->unfinished_ios ? oldest : "",
-		c->unfinished_ios ? ")" : "", c->short_ios);
-	fputs("    ", out);
-	text_wrap(out, text, 4, 6, REPORT_WIDTH);
+	units_human_bytes(text, (double)c->ramp_bytes);
+	ramp = remark(c->ramp_bytes, "", text);
+	units_human_ns(text, (double)c->drain_lat_max_ns);
+	drain = remark(c->drain_ios, "longest ", text);
+	units_human_ns(text, (double)c->unfinished_age_ns);
+	unfinished = remark(c->unfinished_ios, "oldest ", text);
+	text_print(out, 4,
+		   "issued=%" PRIu64 ": ramp=%" PRIu64 "%s, window=%" PRIu64 ", drained=%" PRIu64
+		   "%s, errors=%" PRIu64 ", unfinished=%" PRIu64 "%s; short=%" PRIu64,
+		   issued, c->ramp_ios, ramp, c->ios, c->drain_ios, drain, c->errors,
+		   c->unfinished_ios, unfinished, c->short_ios);
 }
 
 static void print_distribution(const struct result_direction *d, FILE *out)
@@ -164,22 +191,21 @@ static void print_distribution(const struct result_direction *d, FILE *out)
 	print_statistics(d, out);
 	if (!d->sum.lat.count)
 		return;
-	print_percentiles(&d->sum.lat, out);
+	if (d->sum.lat.count >= PERCENTILES_FROM)
+		print_percentiles(&d->sum.lat, out);
 	print_buckets(&d->sum.lat, out);
 }
 
 static void print_direction(const char *name, const struct result_direction *d, FILE *out)
 {
-	_cleanup_free_ char *bandwidth = text_bandwidth(d->bw_bytes), *text = NULL;
+	_cleanup_free_ char *bandwidth = text_bandwidth(d->bw_bytes);
 	char iops[UNITS_TEXT], total[UNITS_TEXT], run[UNITS_TEXT];
 
 	text_iops(iops, d->iops);
 	text_runtime(run, d->runtime_ns);
 	units_human_bytes(total, (double)d->sum.counts.bytes);
-	text = xasprintf("%s: IOPS=%s, BW=%s, total=%s, ios=%" PRIu64 ", run=%s", name, iops,
-			 bandwidth, total, d->sum.counts.ios, run);
-	fputs("  ", out);
-	text_wrap(out, text, 2, 4, REPORT_WIDTH);
+	text_print(out, 2, "%s: IOPS=%s, BW=%s, total=%s, ios=%" PRIu64 ", run=%s", name, iops,
+		   bandwidth, total, d->sum.counts.ios, run);
 	print_common(d, out);
 	print_distribution(d, out);
 	print_issued(&d->sum.counts, out);
@@ -192,8 +218,8 @@ static void print_sync(const struct result_direction *d, FILE *out)
 
 	text_iops(rate, d->iops);
 	text_runtime(run, d->runtime_ns);
-	fprintf(out, "  sync (fsync, fdatasync): %s per s, total=%" PRIu64 ", run=%s\n", rate,
-		d->sum.counts.ios, run);
+	text_print(out, 2, "sync (fsync, fdatasync): %s per s, total=%" PRIu64 ", run=%s", rate,
+		   d->sum.counts.ios, run);
 	print_distribution(d, out);
 	print_issued(&d->sum.counts, out);
 }
@@ -244,10 +270,10 @@ static void print_cpu(const struct result_group *g, FILE *out)
 	text_percent(usr, g->cpu_usr);
 	text_percent(sys, g->cpu_sys);
 	text_percent(iowq, g->cpu_iowq);
-	fprintf(out,
-		"  cpu: usr=%s, sys=%s of one CPU (io-wq: %s of it), ctx=%" PRIu64 ", majf=%" PRIu64
-		", minf=%" PRIu64 "\n",
-		usr, sys, iowq, g->ctx, g->majf, g->minf);
+	text_print(out, 2,
+		   "cpu: usr=%s, sys=%s (of one CPU; by io-wq: %s), ctx=%" PRIu64 ", majf=%" PRIu64
+		   ", minf=%" PRIu64,
+		   usr, sys, iowq, g->ctx, g->majf, g->minf);
 }
 
 /* "  IO depths : 1=0.1%, 2=0.0%, ... >=64=0.0%": fio's columns; each is named by its lower bound. */

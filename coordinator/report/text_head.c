@@ -8,26 +8,16 @@
 #include <math.h>
 
 enum {
-	LABEL_WIDTH = 10,
 	WARNINGS_SHOWN = 20, /* lines that say something else than the others */
 	CHECKS_SHOWN = 20,   /* failed ones */
 };
-
-/* "label     text", wrapped. */
-static void print_line(FILE *out, const char *label, const char *text)
-{
-	_cleanup_free_ char *printable = str_printable(text);
-
-	fprintf(out, "%-*s", LABEL_WIDTH, label);
-	text_wrap(out, printable, LABEL_WIDTH, LABEL_WIDTH, REPORT_WIDTH);
-}
 
 static void print_labels(const struct result *r, FILE *out)
 {
 	_cleanup_free_ char *labels = text_point(r->labels, r->nr_labels);
 
 	if (r->nr_labels)
-		print_line(out, "labels", labels);
+		text_line(out, "labels", labels);
 }
 
 /* --- hosts ------------------------------------------------------------------------------------------ */
@@ -57,7 +47,7 @@ static void print_hosts(const struct result *r, const char *label,
 		return;
 	folded = hostlist_fold(names, nr);
 	line = xasprintf("%zu: %s", nr, folded);
-	print_line(out, label, line);
+	text_line(out, label, line);
 }
 
 static bool same_labels(const struct result_host *a, const struct result_host *b)
@@ -90,22 +80,35 @@ static void print_host_labels(const struct result *r, FILE *out)
 			continue;
 		folded = hostlist_fold(names, nr);
 		line = xasprintf("%s: %s", labels, folded);
-		print_line(out, "", line);
+		text_line(out, "", line);
 	}
 }
 
-static void print_lost(const struct result *r, FILE *out)
+/* "lost      2: node[3-4], the first one 3.2 s after the start" */
+static void print_gone(const struct result *r, int state, FILE *out)
 {
+	_cleanup_free_ const char **names = xcalloc(r->nr_hosts, sizeof(*names));
+	_cleanup_free_ char *folded = NULL, *when = NULL, *line = NULL;
+	uint64_t first_ns = UINT64_MAX;
+	size_t nr = 0;
+
 	for (size_t i = 0; i < r->nr_hosts; i++) {
 		const struct result_host *h = &r->hosts[i];
-		_cleanup_free_ char *text = NULL;
 
-		if (h->state == HOST_COMPLETE)
+		if (h->state != state)
 			continue;
-		text = xasprintf("%s, %.1f s after the start", h->name,
-				 (double)h->lost_at_ns / 1e9);
-		print_line(out, host_state_names[h->state], text);
+		names[nr++] = h->name;
+		first_ns = h->lost_at_ns < first_ns ? h->lost_at_ns : first_ns;
 	}
+	if (!nr)
+		return;
+	folded = hostlist_fold(names, nr);
+	if (first_ns <= 1) /* an instant that stands for "before it" */
+		when = xstrdup("before the start");
+	else
+		when = xasprintf("%.1f s after the start", (double)first_ns / 1e9);
+	line = xasprintf("%zu: %s, %s%s", nr, folded, nr > 1 ? "the first one " : "", when);
+	text_line(out, host_state_names[state], line);
 }
 
 static const char *exit_status_meaning(int status)
@@ -140,15 +143,16 @@ void text_head(const struct result *r, FILE *out)
 	_cleanup_free_ char *when =
 		xasprintf("%s to %s", r->started ? r->started : "-", r->ended ? r->ended : "-");
 
-	text_wrap(out, title, 0, LABEL_WIDTH, REPORT_WIDTH);
+	text_wrap(out, title, 0, 10, REPORT_WIDTH);
 	if (r->description && *r->description)
-		print_line(out, "", r->description);
-	print_line(out, "run", run);
-	print_line(out, "time", when);
+		text_line(out, "", r->description);
+	text_line(out, "run", run);
+	text_line(out, "time", when);
 	print_hosts(r, "hosts", is_initiator, out);
 	print_host_labels(r, out);
 	print_hosts(r, "observers", is_observer, out);
-	print_lost(r, out);
+	print_gone(r, HOST_LOST, out);
+	print_gone(r, HOST_HUNG, out);
 	print_labels(r, out);
 }
 
@@ -275,13 +279,13 @@ static void add_check(struct table *t, const struct result *r, const struct resu
 
 	table_cell(t, "%s", c->state == CHECK_FAILED ? "FAILED" : check_state_names[c->state]);
 	table_text(t, c->text);
-	table_text(t, where);
 	if (c->why)
 		table_text(t, c->why);
 	else if (isfinite(c->value))
 		table_cell(t, "it is %g", c->value);
 	else
 		table_cell(t, "%s", "");
+	table_text(t, where);
 }
 
 /* The same check in the same state at an earlier step. */
@@ -312,8 +316,8 @@ static void add_quiet_checks(struct table *t, const struct result *r, int state)
 		}
 		table_cell(t, "%s", check_state_names[state]);
 		table_text(t, c->text);
-		table_cell(t, "%zu times", nr);
 		table_text(t, state == CHECK_SKIPPED && c->why ? c->why : "");
+		table_cell(t, "%zu times", nr);
 	}
 }
 

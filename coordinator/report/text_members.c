@@ -2,6 +2,8 @@
 /* text_members.c - tables of a group's hosts, targets and jobs, and what stands out among its hosts. */
 #include "coordinator/report/text.h"
 
+#include "common/base/clock.h"
+
 #include <inttypes.h>
 #include <math.h>
 
@@ -62,23 +64,24 @@ static double median_rate(const struct result *r, const struct result_group *gro
 	return n % 2 ? rates[n / 2] : (rates[n / 2 - 1] + rates[n / 2]) / 2;
 }
 
-bool slowest_host(const struct result *r, const struct result_step *s, const struct result_group *g,
-		  const char **ret_name, double *ret_below)
+const struct result_group *slowest_host(const struct result *r, const struct result_step *s,
+					const struct result_group *g, double *ret_below)
 {
 	double median = median_rate(r, g->hosts, g->nr_hosts), slowest = INFINITY;
+	const struct result_group *ret = NULL;
 
-	if (g->nr_hosts < 2 || !(median > 0) || !hosts_are_alike(s))
-		return false;
+	if (!(median > 0) || !hosts_are_alike(s))
+		return NULL;
 	for (size_t i = 0; i < g->nr_hosts; i++) {
 		double rate = rate_per_thread(&g->hosts[i]);
 
 		if (!(rate < slowest) || is_gone(r, &g->hosts[i]))
 			continue;
 		slowest = rate;
-		*ret_name = g->hosts[i].name;
+		ret = &g->hosts[i];
 	}
 	*ret_below = 1 - slowest / median;
-	return isfinite(slowest);
+	return ret;
 }
 
 /* --- rows ------------------------------------------------------------------------------------------- */
@@ -244,11 +247,12 @@ void text_members(const struct result *r, const struct result_step *s, const str
 	struct members hosts = { r, g->hosts, g->nr_hosts, .are_hosts = true };
 	struct members targets = { r, g->targets, g->nr_targets };
 	struct members jobs = { r, g->jobs, g->nr_jobs };
-	const char *slowest;
+	const struct result_group *slowest;
 	double below;
 
-	if (slowest_host(r, s, g, &slowest, &below) && below > LAGS_BELOW)
-		hosts.slowest = slowest;
+	slowest = slowest_host(r, s, g, &below);
+	if (slowest && below > LAGS_BELOW)
+		hosts.slowest = slowest->name;
 	if (hosts.nr > 1)
 		print_members("host", &hosts, g, out);
 	if (targets.nr > 1)
@@ -259,14 +263,16 @@ void text_members(const struct result *r, const struct result_step *s, const str
 
 /* --- run status ------------------------------------------------------------------------------------- */
 
-/* "30.000-31.000 s", or "431 us to 1.02 s" */
+/* "30.000-31.000 s", "431 us to 1.02 s", or one time where all are the same */
 static char *runtimes_text(uint64_t shortest, uint64_t longest)
 {
 	char low[UNITS_TEXT], high[UNITS_TEXT];
 
 	text_runtime(low, shortest);
 	text_runtime(high, longest);
-	if (shortest >= 1000000000)
+	if (streq(low, high))
+		return xstrdup(low);
+	if (shortest >= NS_PER_S)
 		return xasprintf("%.3f-%s", (double)shortest / 1e9, high);
 	return xasprintf("%s to %s", low, high);
 }
@@ -278,6 +284,7 @@ static void print_status_line(const struct result_group *g, enum direction dir, 
 	const struct result_group *rows = of_hosts ? g->hosts : g->jobs;
 	const struct result_direction *d = &g->dir[dir];
 	_cleanup_free_ char *bandwidth = text_bandwidth(d->bw_bytes), *text = NULL, *run = NULL;
+	_cleanup_free_ char *each = NULL;
 	double min = INFINITY, max = -INFINITY;
 	uint64_t shortest = UINT64_MAX, longest = 0;
 	char low[UNITS_TEXT], high[UNITS_TEXT], total[UNITS_TEXT], total_si[UNITS_TEXT];
@@ -292,15 +299,18 @@ static void print_status_line(const struct result_group *g, enum direction dir, 
 		shortest = h->runtime_ns < shortest ? h->runtime_ns : shortest;
 		longest = h->runtime_ns > longest ? h->runtime_ns : longest;
 	}
-	text_mib(low, min);
-	text_mib(high, max);
+	if (shortest <= longest) {
+		text_mib(low, min);
+		text_mib(high, max);
+		each = xasprintf(", per %s %s-%s MiB/s", of_hosts ? "host" : "job", low, high);
+		run = runtimes_text(shortest, longest);
+	}
 	units_human_bytes(total, (double)d->sum.counts.bytes);
 	units_human_bytes_si(total_si, (double)d->sum.counts.bytes);
-	run = shortest <= longest ? runtimes_text(shortest, longest) : xstrdup("-");
-	text = xasprintf("%5s: bw=%s, per %s %s-%s MiB/s, io=%s (%s), run=%s", names[dir],
-			 bandwidth, of_hosts ? "host" : "job", low, high, total, total_si, run);
-	fputs(strlen(names[dir]) < 5 ? "   " : "  ", out);
-	text_wrap(out, text, 2, 9, REPORT_WIDTH);
+	text = xasprintf("%s: bw=%s%s, io=%s (%s), run=%s", names[dir], bandwidth, each ? each : "",
+			 total, total_si, run ? run : "-");
+	fprintf(out, "%*s", (int)(7 - strlen(names[dir])), "");
+	text_wrap(out, text, 7 - strlen(names[dir]), 9, REPORT_WIDTH);
 }
 
 void text_run_status(const struct result_group *g, FILE *out)

@@ -112,17 +112,17 @@ void share_units(const uint64_t *counts, size_t nr, uint64_t whole, uint64_t *re
 
 /* --- latency buckets -------------------------------------------------------------------------------- */
 
-#define NS(bound)                  \
-	{                          \
-		"ns", bound, bound \
+#define NS(bound)                      \
+	{                              \
+		"ns", (bound), (bound) \
 	}
-#define US(bound)                            \
-	{                                    \
-		"us", bound, bound * 1000ull \
+#define US(bound)                              \
+	{                                      \
+		"us", (bound), (bound)*1000ull \
 	}
-#define MS(bound)                               \
-	{                                       \
-		"ms", bound, bound * 1000000ull \
+#define MS(bound)                                 \
+	{                                         \
+		"ms", (bound), (bound)*1000000ull \
 	}
 const struct latency_bucket latency_buckets[NR_LATENCY_BUCKETS] = {
 	NS(2),   NS(4),    NS(10),  NS(20),   NS(50),  NS(100),  NS(250),  NS(500),

@@ -88,11 +88,13 @@ static void add_step(struct table *t, const struct result *r, const struct resul
 {
 	const struct result_group *g = s->groups;
 	_cleanup_free_ char *text = text_label(r, s->point, s->nr_point, s->phase, s->repeat);
-	_cleanup_free_ char *label = xasprintf("%s%s%s", text, *text && s->partial ? " " : "",
-					       s->partial ? "(partial)" : "");
+	_cleanup_free_ char *label = NULL;
 	bool is_first = true;
 	unsigned nr = 0;
 
+	label = xasprintf("%s%s%s%s%s", text, s->partial ? (*text ? " (partial" : "(partial") : "",
+			  s->partial && s->hosts_text ? ", " : "",
+			  s->partial && s->hosts_text ? s->hosts_text : "", s->partial ? ")" : "");
 	for (unsigned dir = 0; dir < DIR_COUNT; dir++) {
 		if (!g->dir[dir].used)
 			continue;
@@ -189,7 +191,7 @@ static void add_point(struct table *t, const struct result *r, const struct resu
 		add_mean(t, mean);
 		add_mean(t, find_metric(s, name, "lat.p99"));
 		add_deviation(t, find_metric(s, name, "lat.p99"));
-		if (is_first && usr && sys)
+		if (is_first && usr && sys && isfinite(usr->mean) && isfinite(sys->mean))
 			table_cell(t, "%.1f+%.1f%%", usr->mean, sys->mean);
 		else
 			table_cell(t, "%s", is_first ? "-" : "");
@@ -225,32 +227,34 @@ static void print_means(const struct result *r, FILE *out)
 static void print_slowest(const struct result *r, FILE *out)
 {
 	const struct result_step *worst = NULL;
-	const char *slowest = NULL;
+	const struct result_group *slowest = NULL;
 	_cleanup_free_ char *text = NULL, *host = NULL, *label = NULL;
 	double most = -INFINITY;
 	size_t nr = 0, lag = 0;
 
 	for (size_t i = 0; i < r->nr_steps; i++) {
 		const struct result_step *s = &r->steps[i];
-		const char *name;
+		const struct result_group *host_of_step = NULL;
 		double below;
 
-		if (!s->nr_groups || !slowest_host(r, s, s->groups, &name, &below))
+		if (s->nr_groups)
+			host_of_step = slowest_host(r, s, s->groups, &below);
+		if (!host_of_step)
 			continue;
 		nr++;
 		lag += below > LAGS_BELOW;
 		if (below <= most)
 			continue;
 		most = below;
-		slowest = name;
+		slowest = host_of_step;
 		worst = s;
 	}
-	if (!nr)
+	if (!worst)
 		return;
-	host = str_printable(slowest);
+	host = str_printable(slowest->name);
 	label = text_label(r, worst->point, worst->nr_point, worst->phase, worst->repeat);
-	text = xasprintf("%s, %.1f%% below the median host%s%s%s", host, 100 * most,
-			 *label ? " (" : "", label, *label ? ")" : "");
+	text = xasprintf("%s, %.1f%% below the median host's IOPS per thread%s%s%s", host,
+			 100 * most, *label ? " (" : "", label, *label ? ")" : "");
 	fputs("slowest host: ", out);
 	text_wrap(out, text, 14, 14, REPORT_WIDTH);
 	if (nr > 1 && lag)

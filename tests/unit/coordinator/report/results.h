@@ -9,13 +9,20 @@
 void results_single(struct result *r);
 /* One host that reads a small file through the page cache. */
 void results_short(struct result *r);
-/* Four hosts that read and write with fsync, one of which lags; devices, ramp, drain, a common window. */
+/* Four hosts and an observer: reads and writes with fsync, one host lags and has errors; checks, labels,
+ * devices, ramp, drain, a common window. */
 void results_fleet(struct result *r);
 /* A host is lost and a device hangs; texts from peers are hostile; little is measured. */
 void results_lost(struct result *r);
-/* Two points, three repeats. */
+/* Two points, three repeats, the last one partial; failed checks. */
 void results_repeats(struct result *r);
-/* 200 hosts that are all as fast but node150, which has half of it; node190 has an error. */
+/* 64 hosts that are about as fast but node50, which has half of it; node60 has an error, node40 strangers. */
 void results_many(struct result *r);
+/* One host, 16 threads that flush after each write. */
+void results_fsync(struct result *r);
+/* One host, two targets, two jobs; errors of several kinds, a device that hangs. */
+void results_hung(struct result *r);
+/* Stopped before anything was measured. */
+void results_empty(struct result *r);
 
 #endif

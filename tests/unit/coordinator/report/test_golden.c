@@ -94,6 +94,26 @@ Test(golden, repeats_text)
 	expect_golden(results_repeats, "repeats", "text");
 }
 
+Test(golden, many_text)
+{
+	expect_golden(results_many, "many", "text");
+}
+
+Test(golden, fsync_text)
+{
+	expect_golden(results_fsync, "fsync", "text");
+}
+
+Test(golden, hung_text)
+{
+	expect_golden(results_hung, "hung", "text");
+}
+
+Test(golden, empty_text)
+{
+	expect_golden(results_empty, "empty", "text");
+}
+
 /* A pass over a small file is over in less than the milliseconds that other run times have. */
 Test(golden, a_short_run_has_a_run_time)
 {
@@ -107,8 +127,9 @@ Test(golden, a_short_run_has_a_run_time)
 /* Nothing that a peer chose reaches a terminal as it came, and no line is too long for it. */
 Test(golden, every_report_is_printable_and_fits)
 {
-	void (*const fills[])(struct result * r) = { results_single, results_fleet, results_lost,
-						     results_repeats };
+	void (*const fills[])(struct result * r) = { results_single,  results_fleet, results_lost,
+						     results_repeats, results_many,  results_fsync,
+						     results_hung,    results_empty };
 
 	for (size_t i = 0; i < array_size(fills); i++) {
 		_cleanup_free_ char *text = print(fills[i], "text");
@@ -133,15 +154,17 @@ Test(golden, a_long_table_shows_its_worst_rows)
 	size_t rows = 0;
 
 	cr_assert_not_null(table, "%s", text);
-	cr_expect_not_null(strstr(text, "\nslowest host: node150, 50.0% below the median host\n"));
-	cr_expect_not_null(strstr(text, "\nerrors:       1 on node190\n"));
+	cr_expect_not_null(strstr(text,
+				  "\nslowest host: node50, 50.1% below the median host's IOPS "
+				  "per thread\n"));
+	cr_expect_not_null(strstr(text, "\nerrors:       1 on node60\n"));
 	for (const char *p = table; (p = strstr(p, "\n    node")); p++)
 		rows++;
 	cr_expect_eq(rows, 20);
 	cr_expect_not_null(strstr(table, "< slowest: -50%"));
-	cr_expect_not_null(strstr(table, "node150 "));
-	cr_expect_lt(strstr(table, "node190 "), strstr(table, "node150 "));
-	cr_expect_not_null(strstr(table, "and 180 more with 1000 to 1000 IOPS per thread"));
+	cr_expect_not_null(strstr(table, "node50 "));
+	cr_expect_lt(strstr(table, "node60 "), strstr(table, "node50 "));
+	cr_expect_not_null(strstr(table, "and 44 more with 1002 to 1006 IOPS per thread"));
 }
 
 Test(golden, formats_have_names)
