@@ -356,6 +356,7 @@ struct error *iostep_start(struct iostep *s, uint64_t start_ns)
 	if (errs)
 		return errs;
 	read_counters(s); /* the second look at the devices reads from them */
+	s->throttle = throttle_read(s->settle.root);
 	uint64_t now = clock_mono_ns();
 
 	if (start_ns < now + START_MIN_AHEAD_NS)

@@ -90,16 +90,25 @@ static void add_warning(struct msg_done *done, const char *text)
 	done->warnings[done->nr_warnings++] = xstrdup(text);
 }
 
+static void add_warnings(struct msg_done *done, const struct error *list)
+{
+	for (const struct error *w = list; w; w = error_next(w))
+		add_warning(done, error_message(w));
+}
+
 static void step_warnings(const struct iostep *s, struct msg_done *done)
 {
-	_cleanup_(error_destroy) struct error *late = wake_warning(s);
+	_cleanup_(error_destroy) struct error *late = wake_warning(s), *slow = NULL;
 
-	if (late)
-		add_warning(done, error_message(late));
-	for (const struct error *w = pool_warnings(s->pool); w; w = error_next(w))
-		add_warning(done, error_message(w));
-	for (const struct error *w = s->settle.warnings; w; w = error_next(w))
-		add_warning(done, error_message(w));
+	add_warnings(done, late);
+	add_warnings(done, pool_warnings(s->pool));
+	add_warnings(done, s->settle.warnings);
+	if (s->start_ns) {
+		struct throttle now = throttle_read(s->settle.root);
+
+		slow = throttle_warnings(&s->throttle, &now);
+		add_warnings(done, slow);
+	}
 }
 
 void iostep_finish(struct iostep *s, struct msg_done *ret)

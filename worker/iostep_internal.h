@@ -3,6 +3,7 @@
 #ifndef SALVO_WORKER_IOSTEP_INTERNAL_H
 #define SALVO_WORKER_IOSTEP_INTERNAL_H
 
+#include "worker/host/throttle.h"
 #include "worker/io/pool.h"
 #include "worker/iostep.h"
 
@@ -24,6 +25,7 @@ struct iostep {
 	struct settle settle;
 	struct device_stat
 		*before; /* per target; elapsed_ns: instant of the reading; 0: has no counters */
+	struct throttle throttle; /* at START */
 	uint64_t start_ns;
 	uint64_t cpu_begin_ns,
 		cpu_end_ns; /* instants of the two readings still due; UINT64_MAX: none */

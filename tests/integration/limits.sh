@@ -63,6 +63,15 @@ if group_make pids && echo 30 2>/dev/null >"$GROUP/pids.max"; then
 	refused tasks "needs 40 threads, and of pids.max of $GROUP, 30, only [0-9]+ are left; raise it \(TasksMax=\)"
 fi
 
+# The same of processor time is no refusal: the run is slower, and says why.
+if group_make cpu && { echo "20000 100000" >"$GROUP/cpu.max" || echo 20000 >"$GROUP/cpu.cfs_quota_us"; } 2>/dev/null; then
+	run_under quota "${in_group[@]}" "$GROUP"
+	expect_rc 0 quota
+	jq -r '.warnings[].text' quota/result.json >"$T/warnings"
+	expect_text "$T/warnings" "control group used up its share of the processors [0-9]+ times .*\(CPUQuota=\)"
+	rm scratch
+fi
+
 # --- limits from which root is exempt --------------------------------------------------------------------
 
 "${nobody[@]}" test -x "$SALVO" -a -x "$WORKER" || {

@@ -2,6 +2,7 @@
 #include "worker/host/facts.h"
 
 #include "common/base/str.h"
+#include "worker/host/throttle.h"
 
 #include <ctype.h>
 #include <limits.h>
@@ -128,6 +129,7 @@ void facts_collect_at(const struct host_root *root, struct fact **ret, size_t *r
 	add(&list, "cpu_model", value_in(root->proc, "cpuinfo", "model name", ": "));
 	add(&list, "microcode", value_in(root->proc, "cpuinfo", "microcode", ": "));
 	add(&list, "nr_cpus", cpus(_SC_NPROCESSORS_ONLN));
+	add(&list, "cpufreq_capped", throttle_cap(root));
 	add(&list, "memory_bytes", memory_bytes());
 	for (size_t i = 0; i < array_size(files); i++)
 		add(&list, files[i].key, sysfs_text(files[i].base, files[i].attr));
