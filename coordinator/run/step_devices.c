@@ -226,7 +226,7 @@ static char *with_commas(uint64_t n)
 static void warn(struct step_sums *s, const struct result_device *d, char *text)
 {
 	_cleanup_free_ char *label = step_label(s->plan, s->step);
-	_cleanup_free_ char *owned = text, *all = xasprintf("%s%s", label, text);
+	_cleanup_free_ char *owned = text, *all = xasprintf("%s%s", label, owned);
 
 	result_warn(s->result, d->host, d->target, all);
 }
