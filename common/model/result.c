@@ -20,8 +20,9 @@ const char *const check_state_names[] = {
 	[CHECK_SKIPPED] = "skipped",
 };
 
-/* A peer that warns without end must not fill memory: this many are kept, and one that says so. */
-enum { WARNINGS_MAX = 1000 };
+/* A peer that warns without end must neither fill memory nor drown what others say: so many are kept of each host,
+ * and of all, and one that says that there were more. */
+enum { WARNINGS_OF_HOST = 1000, WARNINGS_MAX = 20000 };
 
 static void pairs_fini(struct text_pair *pairs, size_t nr)
 {
@@ -185,17 +186,24 @@ static void append_warning(struct result *r, const char *host, const char *targe
 static void add_warning(struct result *r, const char *host, const char *target, const char *text,
 			bool is_fault)
 {
+	size_t nr_of_host = 0;
+
 	for (size_t i = 0; i < r->nr_warnings; i++) {
 		const struct result_warning *w = &r->warnings[i];
+		bool is_of_host = same_text(w->host, host);
 
-		if (streq(w->text, text) && same_text(w->host, host) &&
-		    same_text(w->target, target))
+		if (is_of_host && streq(w->text, text) && same_text(w->target, target))
 			return;
+		nr_of_host += is_of_host;
 	}
-	if (r->nr_warnings < WARNINGS_MAX)
-		append_warning(r, host, target, text, is_fault);
-	else if (r->nr_warnings == WARNINGS_MAX)
+	if (r->nr_warnings > WARNINGS_MAX || nr_of_host > WARNINGS_OF_HOST)
+		return;
+	if (r->nr_warnings == WARNINGS_MAX)
 		append_warning(r, NULL, NULL, "further warnings were not kept", false);
+	else if (nr_of_host == WARNINGS_OF_HOST)
+		append_warning(r, host, NULL, "further warnings of it were not kept", false);
+	else
+		append_warning(r, host, target, text, is_fault);
 }
 
 void result_warn(struct result *r, const char *host, const char *target, const char *text)

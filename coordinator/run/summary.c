@@ -10,7 +10,7 @@
 static const char *const direction_metrics[] = {
 	"iops", "bw_bytes", "lat.mean", "lat.p50", "lat.p99", "lat.p99.9",
 };
-static const char *const sync_metrics[] = { "lat.mean", "lat.p99" };
+static const char *const sync_metrics[] = { "iops", "lat.mean", "lat.p99" };
 static const char *const group_metrics[] = {
 	"iops",      "bw_bytes", "lat.mean", "lat.p50", "lat.p99",
 	"lat.p99.9", "errors",   "cpu.usr",  "cpu.sys",

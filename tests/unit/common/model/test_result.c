@@ -20,7 +20,7 @@ Test(result, the_same_warning_is_kept_once)
 	cr_expect_eq(r.nr_warnings, 0);
 }
 
-/* A peer that never stops warning fills no memory, and it is said that something is missing. */
+/* A peer that never stops warning fills no memory, and drowns nobody; it is said that something is missing. */
 Test(result, warnings_have_an_end)
 {
 	struct result r = { 0 };
@@ -31,7 +31,11 @@ Test(result, warnings_have_an_end)
 		result_warn(&r, "a", NULL, text);
 	}
 	cr_expect_eq(r.nr_warnings, 1001);
-	cr_expect_str_eq(r.warnings[1000].text, "further warnings were not kept");
+	cr_expect_str_eq(r.warnings[1000].text, "further warnings of it were not kept");
+	result_fault(&r, "b", NULL, "lost");
+	result_warn(&r, NULL, NULL, "of all");
+	cr_assert_eq(r.nr_warnings, 1003);
+	cr_expect(r.warnings[1001].is_fault);
 	result_fini(&r);
 }
 

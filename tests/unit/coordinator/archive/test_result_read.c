@@ -6,10 +6,98 @@
 #include "tests/unit/coordinator/report/results.h"
 
 #include <criterion/criterion.h>
+#include <math.h>
 #include <unistd.h>
 
+static void add_pair(struct text_pair **pairs, size_t *nr, const char *key, const char *value)
+{
+	*pairs = xrealloc(*pairs, *nr + 1, sizeof(**pairs));
+	(*pairs)[(*nr)++] = (struct text_pair) { .key = xstrdup(key), .value = xstrdup(value) };
+}
+
+static void add_errors(struct result_group *g)
+{
+	g->errors = xrealloc(g->errors, g->nr_errors + 2, sizeof(*g->errors));
+	g->errors[g->nr_errors++] = (struct result_error) {
+		.direction = DIR_SYNC,
+		.number = 28,
+		.count = 7,
+		.first_offset = UINT64_MAX,
+	};
+	g->errors[g->nr_errors++] = (struct result_error) {
+		.direction = DIR_READ,
+		.number = 5,
+		.name = xstrdup("EIO"),
+		.count = 1,
+		.first_host = xstrdup("initiator02"),
+		.first_target = xstrdup("lun \xc3\xa4"),
+		.first_ns = 12345,
+	};
+}
+
+static void add_checks(struct result *r)
+{
+	r->checks = xcalloc(2, sizeof(*r->checks));
+	r->nr_checks = 2;
+	for (size_t i = 0; i < 2; i++) {
+		struct result_check *c = &r->checks[i];
+
+		*c = (struct result_check) {
+			.text = xstrdup("lat.p99 < 2ms"),
+			.repeat = i + 1,
+			.phase = xstrdup("main"),
+			.state = i ? CHECK_SKIPPED : CHECK_FAILED,
+			.value = i ? NAN : 2310000.5,
+			.why = i ? NULL : xstrdup("lat.p99 is 2.31 ms"),
+		};
+		add_pair(&c->point, &c->nr_point, "bs", "4k");
+	}
+}
+
+/* Everything that a result can hold. */
+static void results_full(struct result *r)
+{
+	struct result_step *s;
+	struct result_group *all;
+	struct result_device *d;
+
+	results_fleet(r);
+	r->hosts[3].role = xstrdup("observer");
+	add_pair(&r->hosts[0].labels, &r->hosts[0].nr_labels, "rack", "a");
+	add_checks(r);
+	s = &r->steps[0];
+	s->partial = true;
+	s->min_overlap = 0.99;
+	s->hosts_text = xstrdup("3 of 4 hosts");
+	s->jobs = xcalloc(1, sizeof(*s->jobs));
+	s->nr_jobs = 1;
+	s->jobs[0] = (struct result_job) {
+		.name = xstrdup("oltp"),
+		.group = xstrdup("bulk"),
+		.hosts = xstrdup("initiator[01-04]"),
+		.targets = xstrdup("lun0, lun1"),
+	};
+	add_pair(&s->jobs[0].options, &s->jobs[0].nr_options, "rw", "randread");
+	all = &s->groups[0];
+	all->cpu_iowq = 12.25;
+	all->has_depths = true;
+	all->depths.bucket[5] = 1000;
+	all->depths.bucket[12] = 1;
+	all->submits.bucket[0] = 7;
+	add_errors(all);
+	d = &s->devices[0];
+	d->disk = xstrdup("sda");
+	d->is_file = true;
+	d->elapsed_ns = 31000000000;
+	d->flush_ios = 4;
+	d->has_foreign = d->has_cached = true;
+	d->foreign_ios = 3;
+	r->exit_status = -1;
+}
+
 static void (*const fills[])(struct result *r) = {
-	results_single, results_fleet, results_lost, results_repeats, results_many, results_short,
+	results_single, results_fleet, results_lost, results_repeats,
+	results_many,   results_short, results_full,
 };
 
 static char *print(const struct result *r,
@@ -62,6 +150,31 @@ Test(result_read, every_report_is_the_same_again)
 		expect_same(text2, text);
 		result_fini(&r);
 	}
+}
+
+/* The names that others rely on. */
+Test(result_read, new_fields_have_their_names)
+{
+	static const char *const wants[] = {
+		"\"iowq\":12.25",
+		"\"depths\":[[32,1000],[4096,1]],\"submits\":[[1,7]],\"completes\":[]",
+		"{\"direction\":\"sync\",\"errno\":28,\"count\":7,\"first\":{}}",
+		"{\"direction\":\"read\",\"errno\":5,\"name\":\"EIO\",\"count\":1,\"first\":{"
+		"\"host\":\"initiator02\",\"target\":\"lun "
+		"\\u00E4\",\"offset\":0,\"at_ns\":12345}}",
+		"\"role\":\"observer\"",
+		"\"labels\":{\"rack\":\"a\"}",
+		"\"jobs\":[\n{\"name\":\"oltp\",\"group\":\"bulk\",\"hosts\":\"initiator[01-04]\","
+		"\"targets\":\"lun0, lun1\",\"options\":{\"rw\":\"randread\"}}]",
+		"\"disk\":\"sda\",\"file\":true",
+		"\"foreign_ios\":3,\"foreign_bytes\":0,\"cached_bytes\":0",
+		"\"state\":\"failed\",\"value\":2310000.5,\"why\":\"lat.p99 is 2.31 ms\"",
+	};
+	_cleanup_free_ char *json = json_of(results_full);
+
+	for (size_t i = 0; i < array_size(wants); i++)
+		cr_expect_not_null(strstr(json, wants[i]), "%s", wants[i]);
+	cr_expect_null(strstr(json, "exit_status"));
 }
 
 static void expect_error(const char *json, const char *want)
@@ -296,7 +409,7 @@ static char *mutated(const char *json, size_t *len)
 /* Whatever the bytes are: an error, or something that every report can print. */
 Test(result_read, mutated_files_do_no_harm, .timeout = 300)
 {
-	_cleanup_free_ char *json = json_of(results_lost);
+	_cleanup_free_ char *json = json_of(results_full);
 	FILE *null = fopen("/dev/null", "w");
 	unsigned accepted = 0;
 

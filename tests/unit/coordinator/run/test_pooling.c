@@ -198,6 +198,126 @@ Test(pooling, named_groups_in_file_order)
 	fleet_fini(&f);
 }
 
+/* Two hosts, two jobs each: four pairs of host and job, one row each of host and job, and a total of all. */
+Test(pooling, two_hosts_with_two_jobs_have_one_total)
+{
+	struct job jobs[2] = { fleet_job("t1", RW_WRITE), fleet_job("t2", RW_WRITE) };
+	const struct result_group *all;
+	struct test_fleet f;
+
+	fleet_init(&f, 2, jobs, 2);
+	collector_begin(f.collector, 0, 0);
+	for (size_t h = 0; h < 2; h++) {
+		struct member_done members[2] = { fleet_member(0, 1, 0, 2 * S),
+						  fleet_member(1, 1, 0, 2 * S) };
+		struct load loads[2] = { { .member = 0, .dir = DIR_WRITE },
+					 { .member = 1, .dir = DIR_WRITE } };
+
+		load_add(&loads[0], 1000, 4096, MS);
+		load_add(&loads[1], 1000, 4096, 2 * MS);
+		fleet_done(&f, h, (struct msg_done) { .members = members, .nr_members = 2 }, loads,
+			   2);
+	}
+	all = all_of(fleet_finish(&f));
+	cr_expect_eq(all->total.sum.counts.ios, 4000);
+	cr_expect_eq(all->runtime_ns, 2 * S, "the longest, not the sum");
+	cr_expect_eq(all->threads, 4);
+	cr_expect(near((double)hist_percentile(&all->total.sum.lat, 50), 1e6, 0.004));
+	cr_expect(near((double)hist_percentile(&all->total.sum.lat, 99), 2e6, 0.004));
+	cr_assert_eq(all->nr_hosts, 2);
+	cr_assert_eq(all->nr_jobs, 2);
+	cr_expect_str_eq(all->hosts[0].name, "h0");
+	cr_expect_str_eq(all->hosts[1].name, "h1");
+	for (size_t i = 0; i < 2; i++) {
+		cr_expect_eq(all->hosts[i].total.sum.counts.ios, 2000);
+		cr_expect_eq(all->jobs[i].total.sum.counts.ios, 2000);
+	}
+	fleet_fini(&f);
+}
+
+/* As many rows as hosts, in their order, whether or not one has something to show. */
+Test(pooling, every_host_has_its_row)
+{
+	struct job job = fleet_job("r", RW_RANDREAD);
+	const struct result_group *all;
+	struct test_fleet f;
+
+	fleet_init(&f, 8, &job, 1);
+	collector_begin(f.collector, 0, 0);
+	for (size_t h = 0; h < 8; h++) {
+		struct load l = { 0 };
+
+		load_add(&l, 100 * h, 4096, MS);
+		fleet_done_one(&f, 7 - h, l, 0, S);
+	}
+	all = all_of(fleet_finish(&f));
+	cr_assert_eq(all->nr_hosts, 8);
+	for (size_t h = 0; h < 8; h++) {
+		_cleanup_free_ char *name = xasprintf("h%zu", h);
+
+		cr_expect_str_eq(all->hosts[h].name, name);
+		cr_expect_eq(all->hosts[h].total.sum.counts.ios, 100 * (7 - h));
+	}
+	cr_expect_eq(all->total.sum.counts.ios, 2800);
+	fleet_fini(&f);
+}
+
+/* Bandwidth and IOPS are totals over the runtime, whatever the mean of the intervals says; they agree with each
+ * other and with the parts, of which equal ones have equal shares. */
+Test(pooling, rates_are_totals_over_the_runtime)
+{
+	struct job jobs[4] = { fleet_job("a", RW_RANDREAD), fleet_job("b", RW_RANDREAD),
+			       fleet_job("c", RW_RANDREAD), fleet_job("d", RW_RANDREAD) };
+	struct member_done members[4];
+	struct load loads[4] = { 0 };
+	const struct result_direction *d;
+	const struct result_group *all;
+	struct test_fleet f;
+	double shares = 0;
+
+	fleet_init(&f, 1, jobs, 4);
+	collector_begin(f.collector, 0, 0);
+	for (unsigned i = 0; i < 4; i++) {
+		members[i] = fleet_member(i, 1, 0, 2 * S);
+		loads[i].member = i;
+		load_add(&loads[i], 200, 4096, MS);
+	}
+	fleet_done(&f, 0, (struct msg_done) { .members = members, .nr_members = 4 }, loads, 4);
+	all = all_of(fleet_finish(&f));
+	d = &all->dir[DIR_READ];
+	cr_expect_eq(d->sum.counts.ios, 800);
+	cr_expect_float_eq(d->iops, 400, 1e-9);
+	cr_expect_float_eq(d->bw_bytes, 1638400, 1e-6);
+	cr_expect_float_eq(d->bw_bytes, d->iops * 4096, 1e-6);
+	for (unsigned i = 0; i < 4; i++) {
+		double share = all->jobs[i].total.bw_bytes / all->total.bw_bytes;
+
+		cr_expect_float_eq(share, 0.25, 1e-9);
+		shares += share;
+	}
+	cr_expect_float_eq(shares, 1, 1e-9);
+	fleet_fini(&f);
+}
+
+/* I/Os without latencies: there is no percentile, and no mean of 0. */
+Test(pooling, without_latencies_there_is_no_latency)
+{
+	struct job job = fleet_job("r", RW_RANDREAD);
+	struct load l = { .counts = { .ios = 100, .bytes = 409600 } };
+	const struct result_direction *d;
+	struct test_fleet f;
+
+	fleet_init(&f, 1, &job, 1);
+	collector_begin(f.collector, 0, 0);
+	fleet_done_one(&f, 0, l, 0, S);
+	d = &all_of(fleet_finish(&f))->dir[DIR_READ];
+	cr_expect_float_eq(d->iops, 100, 1e-9);
+	cr_expect_eq(d->sum.lat.count, 0);
+	cr_expect(isnan(hist_mean(&d->sum.lat)));
+	cr_expect(isnan(hist_stddev(&d->sum.lat)));
+	fleet_fini(&f);
+}
+
 /* --- the property: whatever hosts do, every way of cutting the group adds up to it --------------------- */
 
 static uint64_t state;
