@@ -4,8 +4,8 @@
  *
  *     ioloop FILE|simulated [KEY=VALUE...]
  *
- * FILE exists and has its size. Keys: engine rw rwmixread bs iodepth numjobs io_size fsync end_fsync direct
- * norandommap randseed time_based runtime_ms ramp_ms latency_ns size reap_min block start_ns (of the monotonic clock). Plain numbers.
+ * FILE exists and has its size. Keys are those of a job, as a scenario writes them, and our own as plain numbers:
+ * runtime_ms ramp_ms latency_ns size reap_min block start_ns (of the monotonic clock).
  */
 #include "worker/io/pool.h"
 
@@ -25,40 +25,13 @@ struct request {
 	uint64_t start_ns; /* 0: at once */
 };
 
-static const char *const rw_names[] = {
-	[RW_READ] = "read",           [RW_WRITE] = "write", [RW_RANDREAD] = "randread",
-	[RW_RANDWRITE] = "randwrite", [RW_RW] = "rw",       [RW_RANDRW] = "randrw",
-};
-
-static int find_rw(const char *name)
-{
-	for (size_t i = 0; i < array_size(rw_names); i++)
-		if (streq(rw_names[i], name))
-			return (int)i;
-	return -1;
-}
-
-static int find_engine(const char *name)
-{
-	for (int i = 0; i < JOB_ENGINES; i++)
-		if (streq(job_engine_name((enum job_engine)i), name))
-			return i;
-	return -1;
-}
-
-/* Where a key's number goes; NULL: no such key. */
+/* Where the number of a key of our own goes; NULL: it is one of a job. */
 static uint64_t *number_of(struct request *r, const char *key)
 {
 	struct {
 		const char *key;
 		uint64_t *value;
 	} numbers[] = {
-		{ "bs", &r->job.bs },
-		{ "iodepth", &r->job.iodepth },
-		{ "numjobs", &r->job.numjobs },
-		{ "io_size", &r->job.io_size },
-		{ "fsync", &r->job.fsync },
-		{ "randseed", &r->job.randseed },
 		{ "runtime_ms", &r->job.runtime_ns },
 		{ "ramp_ms", &r->job.ramp_time_ns },
 		{ "latency_ns", &r->latency_ns },
@@ -76,6 +49,7 @@ static uint64_t *number_of(struct request *r, const char *key)
 
 static bool parse(struct request *r, char *arg)
 {
+	_cleanup_(error_destroy) struct error *err = NULL;
 	char *value = strchr(arg, '=');
 	uint64_t *number;
 
@@ -89,23 +63,10 @@ static bool parse(struct request *r, char *arg)
 			*number *= NS_PER_MS;
 		return true;
 	}
-	if (streq(arg, "rw"))
-		return (r->job.rw = find_rw(value)) >= 0;
-	if (streq(arg, "engine"))
-		return (r->job.engine = find_engine(value)) >= 0;
-	if (streq(arg, "rwmixread"))
-		r->job.rwmixread = strtod(value, NULL);
-	else if (streq(arg, "end_fsync"))
-		r->job.end_fsync = streq(value, "1");
-	else if (streq(arg, "direct"))
-		r->job.direct = streq(value, "1");
-	else if (streq(arg, "norandommap"))
-		r->job.norandommap = streq(value, "1");
-	else if (streq(arg, "time_based"))
-		r->job.time_based = streq(value, "1");
-	else
-		return false;
-	return true;
+	err = schema_set(&job_schema, &r->job, arg, value);
+	if (err)
+		fprintf(stderr, "ioloop: %s: %s\n", arg, error_message(err));
+	return !err;
 }
 
 static void print_direction(const struct stats_block *b, enum direction dir, uint64_t run_ns)
@@ -209,13 +170,6 @@ static int run(struct request *r, int fd)
 int main(int argc, char **argv)
 {
 	struct request r = {
-		.job = { .name = (char *)"ioloop",
-			 .rw = RW_RANDREAD,
-			 .rwmixread = 50,
-			 .bs = 4096,
-			 .iodepth = 1,
-			 .numjobs = 1,
-			 .randseed = 1 },
 		.latency_ns = 100 * NS_PER_US,
 		.block = 512,
 	};
@@ -225,6 +179,10 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: ioloop FILE|simulated [KEY=VALUE...]\n");
 		return 2;
 	}
+	schema_init(&job_schema, &r.job);
+	r.job.name = xstrdup("ioloop");
+	r.job.rw = RW_RANDREAD;
+	r.job.randseed = 1;
 	r.file = argv[1];
 	for (int i = 2; i < argc; i++)
 		if (!parse(&r, argv[i])) {
@@ -241,6 +199,7 @@ int main(int argc, char **argv)
 		r.size = 1ull << 30;
 	}
 	status = run(&r, fd);
+	schema_fini(&job_schema, &r.job);
 	closep(&fd);
 	return status;
 }

@@ -175,7 +175,7 @@ uint64_t iocheck_layout_bytes(const struct assignment *a, size_t target,
 	for (size_t i = 0; a->targets[target].kind == TARGET_FILE && i < a->nr_members; i++) {
 		const struct work_member *m = &a->members[i];
 
-		if (m->target != target || !job_reads(&m->job))
+		if (m->target != target || !(job_reads(&m->job) || job_trims(&m->job)))
 			continue;
 		struct range whole = member_range(m, &a->targets[target], info);
 

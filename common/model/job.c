@@ -9,6 +9,9 @@ static const struct choice rw_choices[] = {
 	{ "randwrite", RW_RANDWRITE, "random writes" },
 	{ "rw",        RW_RW,        "sequential reads and writes, mixed by rwmixread" },
 	{ "randrw",    RW_RANDRW,    "random reads and writes, mixed by rwmixread" },
+	{ "trim",      RW_TRIM,      "sequential discards (of a file: holes are punched)" },
+	{ "randtrim",  RW_RANDTRIM,  "random discards" },
+	{ "trimwrite", RW_TRIMWRITE, "sequential: each block is discarded, then written" },
 	{ NULL }
 };
 
@@ -23,11 +26,11 @@ static const struct choice engine_choices[] = {
 };
 
 static const unsigned engine_can[] = {
-	[ENGINE_IO_URING] = ENGINE_CAN_QUEUE | ENGINE_CAN_DIRECT,
+	[ENGINE_IO_URING] = ENGINE_CAN_QUEUE | ENGINE_CAN_DIRECT | ENGINE_CAN_TRIM,
 	[ENGINE_LIBAIO]   = ENGINE_CAN_QUEUE | ENGINE_CAN_DIRECT,
-	[ENGINE_PSYNC]    = ENGINE_CAN_DIRECT,
-	[ENGINE_SYNC]     = ENGINE_CAN_DIRECT,
-	[ENGINE_PVSYNC2]  = ENGINE_CAN_DIRECT,
+	[ENGINE_PSYNC]    = ENGINE_CAN_DIRECT | ENGINE_CAN_TRIM,
+	[ENGINE_SYNC]     = ENGINE_CAN_DIRECT | ENGINE_CAN_TRIM,
+	[ENGINE_PVSYNC2]  = ENGINE_CAN_DIRECT | ENGINE_CAN_TRIM,
 	[ENGINE_MMAP]     = 0,
 };
 static_assert(array_size(engine_can) == JOB_ENGINES, "one row for each engine");
@@ -58,8 +61,14 @@ static const struct field job_fields[] = {
 		 .help = "Direction and order of the I/O"),
 	F_PERCENT(struct job, rwmixread, .def = "50",
 		  .help = "Share of reads in a mixed job (rw, randrw)"),
-	F_SIZE(struct job, bs, .def = "4k", .min = 1, .max = 1 << 30,
+	F_SIZE(struct job, bs, .def = "4k", .min = 1, .max = JOB_MAX_BYTES,
 	       .help = "Bytes moved by one I/O"),
+	F_STRING(struct job, bssplit, .flags = FIELD_OPTIONAL | FIELD_NONEMPTY, .max = TEXT_MAX_BYTES,
+		 .help = "Sizes and their shares of the I/Os in percent, in place of bs: 4k/60:64k/40; reads, writes and trims apart: 4k/60:64k/40,8k/100"),
+	F_STRING(struct job, bsrange, .flags = FIELD_OPTIONAL | FIELD_NONEMPTY, .max = TEXT_MAX_BYTES,
+		 .help = "Smallest and largest size, in place of bs; multiples of the smallest are equally likely: 4k-64k, or 4k-64k,8k-8k"),
+	F_SIZE(struct job, blockalign, .flags = FIELD_OPTIONAL, .min = 1, .max = JOB_MAX_BYTES,
+	       .help = "Random I/O begins at multiples of it; without it of the smallest size"),
 	F_SIZE(struct job, size, .flags = FIELD_OPTIONAL, .min = 1, .max = BYTES_MAX,
 	       .help = "Bytes of the target that the job uses, from offset on; without it up to the target's end"),
 	F_SIZE(struct job, offset, .def = "0", .max = BYTES_MAX,
@@ -98,6 +107,18 @@ static const struct field job_fields[] = {
 		.help = "Seed of the random offsets; without it one is chosen and recorded"),
 	F_BOOL(struct job, norandommap, .def = "false",
 	       .help = "Draw each random offset on its own instead of visiting every block once per pass"),
+	F_STRING(struct job, random_distribution, .flags = FIELD_OPTIONAL | FIELD_NONEMPTY, .max = TEXT_MAX_BYTES,
+		 .help = "How random offsets spread: random, zipf:THETA, pareto:H (0.2: 80 % of the I/Os in 20 % of the blocks), normal:PERCENT of deviation, zoned:IOS/SIZE:... in percent"),
+	F_PERCENT(struct job, percentage_random, .def = "100",
+		  .help = "Share of a random job's I/Os that are; the others begin where the one before ended"),
+	F_COUNT(struct job, sequence, .def = "1", .min = 1, .max = 1ull << 32,
+		.help = "I/Os of a random job that follow each other from each random offset on (fio: randread:N)"),
+	F_SIZE(struct job, skip, .def = "0", .max = BYTES_MAX,
+	       .help = "Bytes that a sequential job leaves out after each I/O (fio: read:SIZE)"),
+	F_COUNT(struct job, number_ios, .flags = FIELD_OPTIONAL, .min = 1,
+		.help = "I/Os of each thread after which it ends; without it as many as io_size or the passes take"),
+	F_COUNT(struct job, loops, .def = "1", .min = 1, .max = 1ull << 32,
+		.help = "Passes of each thread, of io_size or of its range; without meaning for time_based"),
 	{ NULL }
 };
 

@@ -8,7 +8,17 @@
 
 #include "common/schema/schema.h"
 
-enum job_rw { RW_READ, RW_WRITE, RW_RANDREAD, RW_RANDWRITE, RW_RW, RW_RANDRW };
+enum job_rw {
+	RW_READ,
+	RW_WRITE,
+	RW_RANDREAD,
+	RW_RANDWRITE,
+	RW_RW,
+	RW_RANDRW,
+	RW_TRIM,
+	RW_RANDTRIM,
+	RW_TRIMWRITE,
+};
 enum job_on_error { ON_ERROR_STOP, ON_ERROR_CONTINUE, ON_ERROR_STOP_ALL };
 enum job_engine {
 	ENGINE_IO_URING,
@@ -24,7 +34,11 @@ enum job_engine {
 enum job_engine_can {
 	ENGINE_CAN_QUEUE = 1,  /* iodepth I/Os in flight; without it one */
 	ENGINE_CAN_DIRECT = 2, /* bypass the page cache */
+	ENGINE_CAN_TRIM = 4,   /* discard */
 };
+
+/* The largest I/O. */
+enum { JOB_MAX_BYTES = 1 << 30 };
 
 struct job {
 	char *name;
@@ -35,10 +49,13 @@ struct job {
 	char *group; /* NULL: only in `all` */
 	int rw;      /* enum job_rw */
 	double rwmixread;
-	uint64_t bs;      /* bytes */
-	uint64_t size;    /* bytes of the target's range; 0: to its end */
-	uint64_t offset;  /* bytes; start of the target's range */
-	uint64_t io_size; /* bytes per thread and pass; 0: the thread's range once */
+	uint64_t bs;         /* bytes */
+	char *bssplit;       /* sizes and their shares, read by workload.h; NULL: bs */
+	char *bsrange;       /* the same */
+	uint64_t blockalign; /* of random offsets; 0: the smallest size */
+	uint64_t size;       /* bytes of the target's range; 0: to its end */
+	uint64_t offset;     /* bytes; start of the target's range */
+	uint64_t io_size;    /* bytes per thread and pass; 0: the thread's range once */
 	uint64_t iodepth;
 	uint64_t numjobs;
 	uint64_t runtime_ns;   /* measured time; 0: none */
@@ -55,6 +72,12 @@ struct job {
 	int on_error;       /* enum job_on_error */
 	uint64_t randseed;  /* resolved: chosen by the coordinator when not given, and recorded */
 	bool norandommap;
+	char *random_distribution; /* read by workload.h; NULL: uniform */
+	double percentage_random;  /* of a random job's I/Os; the others follow the one before */
+	uint64_t sequence;         /* I/Os in sequence from each random offset; 0 and 1: one */
+	uint64_t skip;             /* bytes left out after each I/O of a sequential job */
+	uint64_t number_ios;       /* per thread and pass, at most; 0: no bound */
+	uint64_t loops;            /* passes of a job that is not time_based */
 	struct fieldset set;
 };
 
@@ -63,19 +86,48 @@ extern const struct schema job_schema;
 unsigned job_engine_can(enum job_engine engine); /* enum job_engine_can */
 const char *job_engine_name(enum job_engine engine);
 
-static inline bool job_reads(const struct job *j)
+/* Bits 1 << DIR_READ, DIR_WRITE, DIR_TRIM of what it does. */
+static inline unsigned job_directions(const struct job *j)
 {
-	return j->rw == RW_READ || j->rw == RW_RANDREAD || j->rw == RW_RW || j->rw == RW_RANDRW;
+	switch ((enum job_rw)j->rw) {
+	case RW_READ:
+	case RW_RANDREAD:
+		return 1;
+	case RW_WRITE:
+	case RW_RANDWRITE:
+		return 2;
+	case RW_RW:
+	case RW_RANDRW:
+		return 3;
+	case RW_TRIM:
+	case RW_RANDTRIM:
+		return 4;
+	case RW_TRIMWRITE:
+		return 6;
+	}
+	return 0;
 }
 
+static inline bool job_reads(const struct job *j)
+{
+	return job_directions(j) & 1;
+}
+
+static inline bool job_trims(const struct job *j)
+{
+	return job_directions(j) & 4;
+}
+
+/* Does it change the target's data? Trims do. */
 static inline bool job_writes(const struct job *j)
 {
-	return j->rw == RW_WRITE || j->rw == RW_RANDWRITE || j->rw == RW_RW || j->rw == RW_RANDRW;
+	return job_directions(j) & 6;
 }
 
 static inline bool job_is_random(const struct job *j)
 {
-	return j->rw == RW_RANDREAD || j->rw == RW_RANDWRITE || j->rw == RW_RANDRW;
+	return j->rw == RW_RANDREAD || j->rw == RW_RANDWRITE || j->rw == RW_RANDRW ||
+	       j->rw == RW_RANDTRIM;
 }
 
 #endif

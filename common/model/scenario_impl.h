@@ -50,6 +50,8 @@ bool target_key_sure(const struct checker *c, const struct target *t, const char
 
 /* The rules of one job on its targets: alignment, ranges, depths (scenario_job.c). */
 void check_job(struct checker *c, const struct phase_at *ph, size_t i);
+/* Sizes, order and sums of its I/O (scenario_workload.c). */
+void check_workload(struct checker *c, const struct phase_at *ph, size_t i);
 /* The rules between the jobs of a phase that use one target (scenario_share.c). */
 void check_sharing(struct checker *c, const struct phase_at *ph);
 /* The rules of `checks` (scenario_checks.c). */

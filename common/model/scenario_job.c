@@ -3,6 +3,7 @@
 
 #include "common/base/cpulist.h"
 #include "common/base/units.h"
+#include "common/model/workload.h"
 
 enum { SECTOR = 512, DEFAULT_RWMIXREAD = 50 };
 
@@ -27,30 +28,6 @@ static void check_times(struct checker *c, const struct phase_at *ph, size_t i, 
 		find_mistake(c, path,
 			     "time_based needs a runtime, or it would never end; set runtime: 30s "
 			     "or so");
-}
-
-static void check_sizes(struct checker *c, const struct phase_at *ph, size_t i)
-{
-	const struct job *job = &ph->jobs[i];
-	_cleanup_free_ char *size = job_path(c, ph->index, i, "size");
-	_cleanup_free_ char *io_size = job_path(c, ph->index, i, "io_size");
-	char bs[UNITS_TEXT], text[UNITS_TEXT];
-
-	if (!sure(c, ph, i, "bs"))
-		return;
-	units_format_size(bs, job->bs);
-	units_format_size(text, job->size);
-	if (job->size && job->size < job->bs)
-		find_mistake(c, size, "%s is less than one block (bs is %s)", text, bs);
-	else if (job->size % job->bs)
-		find_warning(c, size,
-			     "%s is no multiple of bs (%s): the last %llu bytes are not used", text,
-			     bs, (unsigned long long)(job->size % job->bs));
-	units_format_size(text, job->io_size);
-	if (job->io_size && job->io_size < job->bs)
-		find_mistake(c, io_size, "%s is less than one block (bs is %s)", text, bs);
-	else if (job->io_size % job->bs && !job->time_based)
-		find_mistake(c, io_size, "%s is no multiple of bs (%s)", text, bs);
 }
 
 static void check_cpus(struct checker *c, const struct phase_at *ph, size_t i)
@@ -106,9 +83,14 @@ static void check_useless(struct checker *c, const char *path, const struct job 
 static void check_engine(struct checker *c, const struct phase_at *ph, size_t i)
 {
 	const struct job *job = &ph->jobs[i];
+	_cleanup_free_ char *rw = job_path(c, ph->index, i, "rw");
 	_cleanup_free_ char *direct = job_path(c, ph->index, i, "direct");
 	enum job_engine engine = (enum job_engine)job->engine;
 
+	if (job_trims(job) && !(job_engine_can(engine) & ENGINE_CAN_TRIM) &&
+	    sure(c, ph, i, "engine") && sure(c, ph, i, "rw"))
+		find_mistake(c, rw, "engine %s cannot discard; use engine: io_uring or psync",
+			     job_engine_name(engine));
 	if (schema_is_set(&job_schema, job, "direct") && job->direct &&
 	    !(job_engine_can(engine) & ENGINE_CAN_DIRECT) && sure(c, ph, i, "engine"))
 		find_mistake(c, direct,
@@ -166,18 +148,25 @@ static void check_alignment(struct checker *c, const struct phase_at *ph, size_t
 			    const struct target *t)
 {
 	const struct job *job = &ph->jobs[i];
-	_cleanup_free_ char *bs = job_path(c, ph->index, i, "bs");
-	_cleanup_free_ char *offset = job_path(c, ph->index, i, "offset");
+	const struct {
+		const char *key;
+		uint64_t bytes;
+	} values[] = {
+		{ job_size_key(job), job_odd_size(job, SECTOR) },
+		{ "offset", job->offset },
+		{ "skip", job->skip },
+	};
 
 	if (target_kind(t) == TARGET_SIMULATED || !target_direct(t, job) ||
 	    !sure(c, ph, i, "direct"))
 		return;
-	if (job->bs % SECTOR)
-		find_mistake(c, bs, "%llu is no multiple of %d, which direct I/O needs",
-			     (unsigned long long)job->bs, SECTOR);
-	if (job->offset % SECTOR)
-		find_mistake(c, offset, "%llu is no multiple of %d, which direct I/O needs",
-			     (unsigned long long)job->offset, SECTOR);
+	for (size_t k = 0; k < array_size(values); k++) {
+		_cleanup_free_ char *path = job_path(c, ph->index, i, values[k].key);
+
+		if (values[k].bytes % SECTOR)
+			find_mistake(c, path, "%llu is no multiple of %d, which direct I/O needs",
+				     (unsigned long long)values[k].bytes, SECTOR);
+	}
 }
 
 /* The job's range against a target of known size. */
@@ -187,7 +176,7 @@ static void check_bounds(struct checker *c, const struct phase_at *ph, size_t i,
 	const struct job *job = &ph->jobs[i];
 	_cleanup_free_ char *size = job_path(c, ph->index, i, "size");
 	_cleanup_free_ char *offset = job_path(c, ph->index, i, "offset");
-	_cleanup_free_ char *bs = job_path(c, ph->index, i, "bs");
+	_cleanup_free_ char *bs = job_path(c, ph->index, i, job_size_key(job));
 	char whole[UNITS_TEXT], text[UNITS_TEXT], from[UNITS_TEXT];
 
 	units_format_size(whole, target_bytes);
@@ -199,8 +188,8 @@ static void check_bounds(struct checker *c, const struct phase_at *ph, size_t i,
 		units_format_size(text, job->size);
 		find_mistake(c, size, "%s from offset %s on is more than target '%s' has (%s)",
 			     text, from, t->name, whole);
-	} else if (!job->size && target_bytes - job->offset < job->bs) {
-		units_format_size(text, job->bs);
+	} else if (!job->size && target_bytes - job->offset < job_max_bytes(job)) {
+		units_format_size(text, job_max_bytes(job));
 		find_mistake(c, bs, "%s is more than target '%s' has (%s)", text, t->name, whole);
 	}
 }
@@ -244,7 +233,7 @@ void check_job(struct checker *c, const struct phase_at *ph, size_t i)
 	_cleanup_free_ char *path = job_path(c, ph->index, i, NULL);
 
 	check_times(c, ph, i, path);
-	check_sizes(c, ph, i);
+	check_workload(c, ph, i);
 	check_engine(c, ph, i);
 	check_cpus(c, ph, i);
 	check_useless(c, path, job);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "common/model/scenario_impl.h"
 #include "common/model/split.h"
+#include "common/model/workload.h"
 
 #include <inttypes.h>
 
@@ -96,7 +97,7 @@ static void check_parts(struct checker *c, const struct phase_at *ph, size_t i,
 		    other->size != job->size)
 			continue;
 		parts += other->numjobs;
-		align = block_multiple(align, other->bs);
+		align = block_multiple(align, job_granule(other));
 	}
 	if (!align) {
 		find_mistake(c, path,

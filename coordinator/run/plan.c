@@ -3,6 +3,7 @@
 
 #include "common/model/inventory.h"
 #include "common/model/split.h"
+#include "common/model/workload.h"
 
 #include <inttypes.h>
 
@@ -82,7 +83,7 @@ static void add_member(struct assignment *a, const struct target *t, const char 
 		.job_index = job_index,
 		.first_thread = *next_thread,
 		.nr_parts = 1,
-		.part_align = job->bs,
+		.part_align = job_granule(job),
 	};
 	copy_job(&m->job, job, t);
 	*next_thread += job->numjobs;
@@ -110,7 +111,7 @@ static void set_parts(const struct scenario *sc, struct assignment *a)
 				continue;
 			before += k < i ? other->job.numjobs : 0;
 			parts += other->job.numjobs;
-			align = block_multiple(align, other->job.bs);
+			align = block_multiple(align, job_granule(&other->job));
 		}
 		m->part_first = before;
 		m->nr_parts = parts;

@@ -2,6 +2,7 @@
 #include "coordinator/run/step_devices.h"
 
 #include "common/base/units.h"
+#include "common/model/workload.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -110,12 +111,12 @@ static void add_member(struct disk_use *use, const struct host_sums *h, const st
 	uint64_t pieces = 1;
 
 	/* The kernel splits what is larger. */
-	if (d->max_io_bytes && job->bs > d->max_io_bytes)
-		pieces = (job->bs + d->max_io_bytes - 1) / d->max_io_bytes;
+	if (d->max_io_bytes && job_max_bytes(job) > d->max_io_bytes)
+		pieces = (job_max_bytes(job) + d->max_io_bytes - 1) / d->max_io_bytes;
 	add_way(use, READ, &m->dir[DIR_READ].counts, pieces);
 	add_way(use, WRITE, &m->dir[DIR_WRITE].counts, pieces);
 	use->syncs += all_ios(&m->dir[DIR_SYNC].counts);
-	use->is_exact &= job->direct && is_clean(m) &&
+	use->is_exact &= job->direct && is_clean(m) && (pieces == 1 || job_size_is_fixed(job)) &&
 			 h->work->targets[m->work->target].kind == TARGET_DEVICE;
 	use->has_buffered_reads |= !job->direct && job_reads(job);
 	use->has_buffered_writes |= !job->direct && job_writes(job);

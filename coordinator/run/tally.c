@@ -21,10 +21,11 @@ bool job_has_direction(const struct job *job, enum direction dir)
 	case DIR_READ:
 		return job_reads(job) && !(mixed && job->rwmixread <= 0);
 	case DIR_WRITE:
-		return job_writes(job) && !(mixed && job->rwmixread >= 100);
+		return job_directions(job) & 1u << DIR_WRITE && !(mixed && job->rwmixread >= 100);
 	case DIR_SYNC:
 		return job_writes(job) && (job->fsync || job->fdatasync || job->end_fsync);
 	case DIR_TRIM:
+		return job_trims(job);
 	case DIR_COUNT:
 		break;
 	}

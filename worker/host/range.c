@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "worker/host/range.h"
 
+#include "common/model/workload.h"
+
 static struct error *check_alignment(const struct device_info *info, const struct job *job)
 {
+	uint64_t sector = info->logical_block_bytes;
 	const struct {
 		const char *key;
 		uint64_t bytes;
-	} values[] = { { "bs", job->bs }, { "offset", job->offset } };
-	uint64_t sector = info->logical_block_bytes;
+	} values[] = {
+		{ job_size_key(job), sector ? job_odd_size(job, sector) : 0 },
+		{ "offset", job->offset },
+		{ "skip", job->skip },
+	};
 	struct error *err = NULL;
 
 	for (size_t i = 0; job->direct && i < array_size(values); i++)
@@ -27,23 +33,24 @@ static struct error *check_parts(const struct device_info *info, const struct wo
 				 uint64_t range_bytes)
 {
 	const struct job *job = &m->job;
-	uint64_t align = m->part_align ? m->part_align : job->bs;
+	uint64_t largest = job_max_bytes(job);
+	uint64_t align = m->part_align ? m->part_align : job_granule(job);
 	uint64_t nr = m->nr_parts ? m->nr_parts : 1;
 
-	if (range_bytes < job->bs)
+	if (range_bytes < largest)
 		return error_new(
 			ERR_REFUSED,
-			"job '%s': bs: a block of %llu bytes does not fit into the %llu bytes of "
-			"%s that it may use; lower bs or raise size",
-			job->name, (unsigned long long)job->bs, (unsigned long long)range_bytes,
-			info->path);
-	if (nr > 1 && (range_bytes / align < nr || range_bytes / align / nr * align < job->bs))
+			"job '%s': %s: a block of %llu bytes does not fit into the %llu bytes of "
+			"%s that it may use; lower it or raise size",
+			job->name, job_size_key(job), (unsigned long long)largest,
+			(unsigned long long)range_bytes, info->path);
+	if (nr > 1 && (range_bytes / align < nr || range_bytes / align / nr * align < largest))
 		return error_new(
 			ERR_REFUSED,
 			"job '%s': %llu bytes of %s shared by %llu threads leave less than one "
 			"block of %llu bytes for some; lower numjobs or bs, or raise size",
 			job->name, (unsigned long long)range_bytes, info->path,
-			(unsigned long long)nr, (unsigned long long)job->bs);
+			(unsigned long long)nr, (unsigned long long)largest);
 	return NULL;
 }
 

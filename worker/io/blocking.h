@@ -8,6 +8,7 @@
 #define SALVO_IO_BLOCKING_H
 
 #include "worker/io/engine.h"
+#include "worker/io/trim.h"
 
 #include <errno.h>
 #include <sys/types.h>
@@ -15,14 +16,28 @@
 
 struct blocking {
 	const struct engine_env *env;
-	bool is_done; /* a completion waits for reap */
+	bool is_done;   /* a completion waits for reap */
+	bool is_device; /* of one that trims: a block device */
 	int32_t result;
 };
+
+/* Finds out whether the target can be trimmed, where the job does that. */
+static inline struct error *blocking_init(struct blocking *b, const struct engine_env *env)
+{
+	b->env = env;
+	return env->directions & 1u << DIR_TRIM ? trim_check(env->fd, &b->is_device) : NULL;
+}
 
 /* Keeps what a call returned: bytes, or -1 and errno. */
 static inline void blocking_finish(struct blocking *b, ssize_t ret)
 {
 	b->result = ret < 0 ? -errno : (int32_t)ret;
+	b->is_done = true;
+}
+
+static inline void blocking_trim(struct blocking *b, const struct io_cmd *cmd)
+{
+	b->result = trim_now(b->env->fd, b->is_device, cmd->offset, cmd->bytes);
 	b->is_done = true;
 }
 

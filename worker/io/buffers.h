@@ -63,6 +63,14 @@ static inline char *buffers_write(const struct buffers *b, unsigned slot)
 	return b->base + (b->nr_read + slot) * b->stride;
 }
 
+/* Hot: stamps of a write of so many bytes out of a larger buffer; at least 1, as of all of it. */
+static inline unsigned buffers_stamps(const struct buffers *b, uint32_t bytes)
+{
+	unsigned nr = (bytes + STAMP_CHUNK - (unsigned)sizeof(struct stamp)) / STAMP_CHUNK;
+
+	return nr == 0 ? 1 : nr < b->nr_stamps ? nr : b->nr_stamps;
+}
+
 /* Hot: gives every chunk of a slot's next write a sequence number of its own. The writer stands already. */
 static inline uint64_t stamp_write(struct stamp *stamp, unsigned nr_stamps, uint64_t sequence)
 {

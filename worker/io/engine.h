@@ -24,6 +24,7 @@ enum engine_caps {
 	ENGINE_ASYNC = 1, /* keeps several I/Os in flight; without it the depth is 1 */
 	ENGINE_SPLIT = 2, /* submission and completion are apart: clat and slat mean something */
 	ENGINE_CLOCK = 4, /* its instants are readings of the clock, not a device's own time */
+	ENGINE_TRIM = 8,  /* has the commands of DIR_TRIM */
 };
 
 /* The longest that a reap waits, so that a thread sees stop and the lease's end beside a hung device. */
@@ -31,7 +32,7 @@ enum engine_caps {
 
 struct io_cmd {
 	uint64_t offset;  /* bytes, in the target */
-	uint32_t command; /* io_command of a read or write */
+	uint32_t command; /* io_command of a read, write or trim */
 	uint32_t bytes;   /* at most env->io_bytes */
 };
 
@@ -52,7 +53,7 @@ static inline enum direction io_command_direction(uint32_t command)
 
 struct io_done {
 	uint32_t slot;
-	int32_t result; /* bytes moved, or -errno */
+	int32_t result; /* bytes moved, or -errno; 0 of a sync, 0 or the bytes of a trim */
 };
 
 struct engine_env {
@@ -61,6 +62,8 @@ struct engine_env {
 	unsigned depth;
 	uint32_t io_bytes; /* of the largest I/O: what a buffer holds */
 	bool is_random;    /* the order of the offsets, for hints to the kernel */
+	unsigned
+		directions; /* bits 1 << DIR_READ, DIR_WRITE, DIR_TRIM of the commands that will come */
 	const struct buffers *buffers;
 	const cpu_set_t *cpus; /* where the thread may run; NULL: anywhere */
 	bool locks_buffers; /* registers them where the engine can; the pool says it once for all threads */

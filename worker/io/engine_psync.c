@@ -12,25 +12,25 @@ static struct error *psync_init(void *state, const struct engine_env *env)
 {
 	struct psync *ps = state;
 
-	ps->blocking.env = env;
-	return NULL;
+	return blocking_init(&ps->blocking, env);
 }
 
 static int psync_submit(void *state, const struct io_cmd *cmds, unsigned nr, uint64_t now_ns)
 {
 	struct psync *ps = state;
 	const struct engine_env *env = ps->blocking.env;
-	ssize_t ret;
+	enum direction dir = io_command_direction(cmds->command);
 
 	(void)now_ns;
 	assert(nr == 1 && !ps->blocking.is_done);
-	if (io_command_direction(cmds->command) == DIR_READ)
-		ret = pread(env->fd, buffers_read(env->buffers, 0), cmds->bytes,
-			    (off_t)cmds->offset);
+	if (dir == DIR_READ)
+		blocking_finish(&ps->blocking, pread(env->fd, buffers_read(env->buffers, 0),
+						     cmds->bytes, (off_t)cmds->offset));
+	else if (dir == DIR_WRITE)
+		blocking_finish(&ps->blocking, pwrite(env->fd, buffers_write(env->buffers, 0),
+						      cmds->bytes, (off_t)cmds->offset));
 	else
-		ret = pwrite(env->fd, buffers_write(env->buffers, 0), cmds->bytes,
-			     (off_t)cmds->offset);
-	blocking_finish(&ps->blocking, ret);
+		blocking_trim(&ps->blocking, cmds);
 	return 0;
 }
 
@@ -50,7 +50,7 @@ static void psync_fini(void *state)
 
 const struct engine_ops engine_psync = {
 	.name = "psync",
-	.caps = ENGINE_CLOCK,
+	.caps = ENGINE_CLOCK | ENGINE_TRIM,
 	.state_size = sizeof(struct psync),
 	.init = psync_init,
 	.submit = psync_submit,

@@ -16,25 +16,28 @@ static struct error *pvsync2_init(void *state, const struct engine_env *env)
 	struct pvsync2 *pv = state;
 	const struct buffers *b = env->buffers;
 
-	pv->blocking.env = env;
 	if (b->nr_read)
 		pv->iovs[DIR_READ].iov_base = buffers_read(b, 0);
 	if (b->nr_write)
 		pv->iovs[DIR_WRITE].iov_base = buffers_write(b, 0);
-	return NULL;
+	return blocking_init(&pv->blocking, env);
 }
 
 static int pvsync2_submit(void *state, const struct io_cmd *cmds, unsigned nr, uint64_t now_ns)
 {
 	struct pvsync2 *pv = state;
 	enum direction dir = io_command_direction(cmds->command);
-	struct iovec *iov = &pv->iovs[dir];
+	struct iovec *iov = &pv->iovs[dir == DIR_READ ? DIR_READ : DIR_WRITE];
 	int fd = pv->blocking.env->fd;
 	off_t offset = (off_t)cmds->offset;
 	ssize_t ret;
 
 	(void)now_ns;
 	assert(nr == 1 && !pv->blocking.is_done);
+	if (dir == DIR_TRIM) {
+		blocking_trim(&pv->blocking, cmds);
+		return 0;
+	}
 	iov->iov_len = cmds->bytes;
 	if (dir == DIR_READ)
 		ret = preadv2(fd, iov, 1, offset, pv->flags);
@@ -60,7 +63,7 @@ static void pvsync2_fini(void *state)
 
 const struct engine_ops engine_pvsync2 = {
 	.name = "pvsync2",
-	.caps = ENGINE_CLOCK,
+	.caps = ENGINE_CLOCK | ENGINE_TRIM,
 	.state_size = sizeof(struct pvsync2),
 	.init = pvsync2_init,
 	.submit = pvsync2_submit,

@@ -175,7 +175,7 @@ static void simulated_fini(void *state)
 
 const struct engine_ops engine_simulated = {
 	.name = "simulated",
-	.caps = ENGINE_ASYNC,
+	.caps = ENGINE_ASYNC | ENGINE_TRIM,
 	.state_size = sizeof(struct sim),
 	.init = simulated_init,
 	.submit = simulated_submit,

@@ -35,7 +35,7 @@ static struct error *sync_init(void *state, const struct engine_env *env)
 				 "use engine: psync",
 				 env->target, strerrordesc_np(errno));
 	sy->is_open = true;
-	return NULL;
+	return blocking_init(&sy->blocking, env);
 }
 
 static ssize_t transfer(const struct sync *sy, const struct io_cmd *cmd)
@@ -56,6 +56,10 @@ static int sync_submit(void *state, const struct io_cmd *cmds, unsigned nr, uint
 
 	(void)now_ns;
 	assert(nr == 1 && !sy->blocking.is_done);
+	if (io_command_direction(cmds->command) == DIR_TRIM) {
+		blocking_trim(&sy->blocking, cmds);
+		return 0;
+	}
 	ret = transfer(sy, cmds);
 	/* After an error nobody knows where it stands. */
 	sy->position = ret < 0 ? UINT64_MAX : cmds->offset + (uint64_t)ret;
@@ -83,7 +87,7 @@ static void sync_fini(void *state)
 
 const struct engine_ops engine_sync = {
 	.name = "sync",
-	.caps = ENGINE_CLOCK,
+	.caps = ENGINE_CLOCK | ENGINE_TRIM,
 	.state_size = sizeof(struct sync),
 	.init = sync_init,
 	.submit = sync_submit,

@@ -13,12 +13,19 @@
 #include "common/base/units.h"
 #include "worker/io/engine.h"
 #include "worker/io/raw_syscall.h"
+#include "worker/io/trim.h"
 
 #include <liburing.h>
+#include <linux/falloc.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 
 enum { IOVEC_MAX_BYTES = 1 << 30 }; /* the kernel's bound of one registered buffer */
-#define PAUSE_NS (1 * NS_PER_MS)    /* before the kernel is asked again after EAGAIN */
+/* Younger than the headers of Debian 12. */
+#ifndef BLOCK_URING_CMD_DISCARD
+#define BLOCK_URING_CMD_DISCARD _IO(0x12, 0)
+#endif
+#define PAUSE_NS (1 * NS_PER_MS) /* before the kernel is asked again after EAGAIN */
 
 struct uring {
 	/* Submission. */
@@ -39,6 +46,7 @@ struct uring {
 	struct io_uring_getevents_arg wait_arg, until_arg;
 	struct __kernel_timespec wait_time, until_time; /* ENGINE_WAIT_NS; of reap_until */
 
+	bool trims_device; /* the trims are discards of a block device; else holes of a file */
 	bool is_made;
 	struct io_uring ring;
 };
@@ -82,6 +90,18 @@ static inline int flush(struct uring *ur, unsigned tail)
 	return enter(ur, 0, NULL);
 }
 
+static inline void prepare_trim(const struct uring *ur, struct io_uring_sqe *sqe,
+				const struct io_cmd *cmd)
+{
+	if (ur->trims_device) {
+		sqe->addr = cmd->offset;
+		sqe->addr3 = cmd->bytes;
+	} else {
+		sqe->off = cmd->offset;
+		sqe->addr = cmd->bytes;
+	}
+}
+
 static inline __attribute__((always_inline)) int submit(struct uring *ur, const struct io_cmd *cmds,
 							unsigned nr, bool sizes_vary)
 {
@@ -92,9 +112,13 @@ static inline __attribute__((always_inline)) int submit(struct uring *ur, const 
 	for (; tail != end; tail++, cmds++) {
 		struct io_uring_sqe *sqe = &sqes[cmds->command];
 
-		sqe->off = cmds->offset;
-		if (sizes_vary)
-			sqe->len = cmds->bytes;
+		if (sizes_vary && io_command_direction(cmds->command) == DIR_TRIM) {
+			prepare_trim(ur, sqe, cmds);
+		} else {
+			sqe->off = cmds->offset;
+			if (sizes_vary)
+				sqe->len = cmds->bytes;
+		}
 		array[tail & mask] = cmds->command;
 	}
 	return flush(ur, end);
@@ -306,7 +330,7 @@ static bool register_buffers(struct uring *ur, const struct engine_env *env)
 	_cleanup_free_ struct iovec *iovecs = xcalloc(nr_iovecs, sizeof(*iovecs));
 	int ret;
 
-	if (!env->locks_buffers)
+	if (!env->locks_buffers || !nr)
 		return false;
 	for (unsigned i = 0; i < nr_iovecs; i++) {
 		unsigned here = nr - i * per < per ? nr - i * per : per;
@@ -322,6 +346,16 @@ static bool register_buffers(struct uring *ur, const struct engine_env *env)
 				       "without, at some cost of CPU",
 				       strerrordesc_np(-ret)));
 	return ret == 0;
+}
+
+static void describe_trim(const struct uring *ur, struct io_uring_sqe *sqe, int fd)
+{
+	if (ur->trims_device) {
+		io_uring_prep_rw(IORING_OP_URING_CMD, sqe, fd, NULL, 0, 0);
+		sqe->cmd_op = BLOCK_URING_CMD_DISCARD;
+	} else {
+		io_uring_prep_fallocate(sqe, fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, 0);
+	}
 }
 
 /* The SQE of every command, complete but for the offset. */
@@ -350,9 +384,51 @@ static void fill_sqes(struct uring *ur, const struct engine_env *env, int fd, un
 		io->flags |= (uint8_t)flags;
 		io->user_data = slot;
 	}
+	for (unsigned slot = 0; env->directions & 1u << DIR_TRIM && slot < ur->depth; slot++) {
+		struct io_uring_sqe *trim = &ur->sqes[io_command(slot, DIR_TRIM)];
+
+		describe_trim(ur, trim, fd);
+		trim->flags |= (uint8_t)flags;
+		trim->user_data = slot;
+	}
 	io_uring_prep_fsync(sync, fd, 0);
 	sync->flags |= (uint8_t)flags;
 	sync->user_data = 0;
+}
+
+/* Does the kernel discard through a ring? One of no bytes is refused as wrong then. */
+static struct error *probe_discard(struct uring *ur, int fd)
+{
+	struct io_uring_sqe *sqe = io_uring_get_sqe(&ur->ring);
+	struct io_uring_cqe *cqe;
+	int ret;
+
+	describe_trim(ur, sqe, fd);
+	ret = io_uring_submit_and_wait(&ur->ring, 1);
+	if (ret == 1)
+		ret = io_uring_peek_cqe(&ur->ring, &cqe);
+	if (ret == 0) {
+		ret = cqe->res;
+		io_uring_cqe_seen(&ur->ring, cqe);
+	}
+	if (ret == -EINVAL)
+		return NULL;
+	return error_new(ERR_REFUSED,
+			 "io_uring of this kernel does not discard on block devices (%s); Linux "
+			 "6.12 or later is needed, or engine: psync",
+			 strerrordesc_np(-ret));
+}
+
+static struct error *prepare_trims(struct uring *ur, const struct engine_env *env)
+{
+	struct error *err;
+
+	if (!(env->directions & 1u << DIR_TRIM))
+		return NULL;
+	err = trim_check(env->fd, &ur->trims_device);
+	if (!err && ur->trims_device)
+		err = probe_discard(ur, env->fd);
+	return err;
 }
 
 static struct error *uring_init(void *state, const struct engine_env *env)
@@ -363,6 +439,9 @@ static struct error *uring_init(void *state, const struct engine_env *env)
 
 	ur->depth = env->depth;
 	err = make_ring(ur);
+	if (err)
+		return err;
+	err = prepare_trims(ur, env);
 	if (err)
 		return err;
 	take_over_rings(ur);
@@ -385,7 +464,7 @@ static void uring_fini(void *state)
 
 const struct engine_ops engine_uring = {
 	.name = "io_uring",
-	.caps = ENGINE_ASYNC | ENGINE_SPLIT | ENGINE_CLOCK,
+	.caps = ENGINE_ASYNC | ENGINE_SPLIT | ENGINE_CLOCK | ENGINE_TRIM,
 	.state_size = sizeof(struct uring),
 	.init = uring_init,
 	.submit = uring_submit,

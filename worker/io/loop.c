@@ -11,24 +11,10 @@
  * what depends on the time (ramp, window, drain) is where `account` points. One call per batch, not per
  * I/O, goes through a pointer: offsets, submit, reap.
  *
- * Everything that is not a full, successful transfer leaves the fast path into account_one.
+ * Everything that is not a full, successful transfer leaves the fast path into trouble.c. Jobs that are
+ * not plain have a loop of their own (loop_any.c).
  */
-#include "worker/io/thread.h"
-
-#include <errno.h>
-
-#define hot_inline static inline __attribute__((always_inline))
-
-enum { MAX_RETRIES = 1000 }; /* of EAGAIN and EINTR in a row, before they count as errors */
-/* A thread that is preempted between its reading of the clock and its submission must not submit after
- * the lease's end: it stops so long before. */
-#define LEASE_GUARD_NS (20 * NS_PER_MS)
-#define RETRY_PAUSE_NS (1 * NS_PER_MS)
-/* I/Os that fail one after the other, as those of a device that is gone do at once, must not spin. */
-enum { MAX_FAILURES = 16 };
-#define CALM_MIN_NS  (1 * NS_PER_MS)
-#define CALM_MAX_NS  (100 * NS_PER_MS)
-#define CALM_STEP_NS (5 * NS_PER_MS) /* of sleep, between two looks at stop */
+#include "worker/io/loop.h"
 
 enum mix { MIX_READ, MIX_WRITE, MIX_BOTH };
 
@@ -38,70 +24,6 @@ struct variant {
 	bool split; /* the engine has clat and slat */
 	bool one;   /* the depth is 1: slot 0 and no other */
 };
-
-bool loop_is_halted(const struct io_thread *th)
-{
-	return th->error || th->now_ns + LEASE_GUARD_NS >= cell_get(&th->block->deadline_ns) ||
-	       cell_get(&th->block->stop);
-}
-
-bool loop_is_due(const struct io_thread *th)
-{
-	return th->now_ns >= th->edge_ns ||
-	       th->now_ns + LEASE_GUARD_NS >= cell_get(&th->block->deadline_ns) ||
-	       cell_get(&th->block->stop);
-}
-
-/* I/Os that the segment has counted. */
-static uint64_t successes(const struct io_thread *th)
-{
-	uint64_t sum = 0;
-
-	for (int dir = 0; dir < DIR_COUNT; dir++)
-		sum += *th->account[dir].ios;
-	return sum;
-}
-
-/* Has anything succeeded since the last failure? */
-static bool has_succeeded(struct io_thread *th)
-{
-	uint64_t now = successes(th);
-	bool changed = now != th->successes;
-
-	th->successes = now;
-	return changed;
-}
-
-static void count_error(struct io_thread *th, const struct io_slot *s, int error)
-{
-	stats_note_error(th->stats, (enum direction)s->direction, -error, s->offset, th->now_ns);
-	if (th->spec.job->on_error == ON_ERROR_CONTINUE) {
-		if (has_succeeded(th)) {
-			th->failures = 0;
-			th->pause_ns = 0;
-		}
-		if (++th->failures >= MAX_FAILURES)
-			th->must_leave = true;
-		return;
-	}
-	if (th->spec.job->on_error == ON_ERROR_STOP_ALL)
-		cell_set(&th->block->stop, 1);
-	th->error = error;
-	th->must_leave = true;
-}
-
-/* Cold: the engine takes no more; what is in flight stays in the slots. */
-static __attribute__((noinline)) void engine_failed(struct io_thread *th, int error)
-{
-	const struct io_slot *s = th->slots;
-
-	while (s < th->slots + th->depth - 1 && !s->submitted_ns)
-		s++;
-	count_error(th, s, error);
-	th->error = error;
-	th->must_leave = true;
-	th->engine_broken = true;
-}
 
 /* Draws a direction: a linear congruential generator, of which the high bits decide. */
 hot_inline bool draw_write(uint64_t *state, uint64_t reads)
@@ -169,16 +91,6 @@ hot_inline void split_latency(struct io_thread *th, unsigned nr, unsigned nr_wri
 				  nr_writes);
 }
 
-/* One submission of `nr`, after which in_flight are in the engine. */
-hot_inline void count_submit(struct io_thread *th, unsigned nr, unsigned in_flight,
-			     const struct variant v)
-{
-	struct batch_cells *b = th->batches;
-
-	cell_add(&b->depths.bucket[v.one ? 0 : pow2_bucket(in_flight)], nr);
-	cell_add(&b->submits.bucket[v.one ? 0 : pow2_bucket(nr)], 1);
-}
-
 /* Submits as much as slots, budget and the next fsync allow; false when the engine broke. */
 hot_inline bool submit(struct io_thread *th, const struct variant v)
 {
@@ -197,90 +109,16 @@ hot_inline bool submit(struct io_thread *th, const struct variant v)
 	nr_writes = prepare(th, nr, v);
 	ret = th->submit(th->engine, th->cmds, nr, th->now_ns);
 	if (unlikely(ret < 0)) {
-		engine_failed(th, ret);
+		loop_engine_failed(th, ret);
 		return false;
 	}
 	if (v.split)
 		split_latency(th, nr, nr_writes, v);
-	count_submit(th, nr, thread_in_flight(th), v);
+	count_submit(th, nr, thread_in_flight(th), v.one);
 	th->budget -= nr;
 	if (v.mix != MIX_READ)
 		th->writes_to_sync -= nr_writes;
 	return true;
-}
-
-hot_inline void slot_release(struct io_thread *th, uint32_t slot)
-{
-	cell_set(&th->slots[slot].submitted_ns, 0);
-	th->free_slots[th->nr_free++] = slot;
-}
-
-/* Starts an I/O again that the kernel would not take now; false: it counts as failed. */
-static bool retry(struct io_thread *th, uint32_t slot, int error)
-{
-	const struct io_slot *s = &th->slots[slot];
-	struct timespec pause = clock_timespec(RETRY_PAUSE_NS);
-	struct io_cmd cmd = { .offset = s->offset,
-			      .command = io_command(slot, s->direction),
-			      .bytes = s->bytes };
-	int ret;
-
-	if (error != -EAGAIN && error != -EINTR)
-		return false;
-	if (th->segment == SEGMENT_DRAIN || loop_is_due(th) || th->retries++ >= MAX_RETRIES)
-		return false;
-	if (error == -EAGAIN)
-		clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
-	ret = s->direction == DIR_SYNC
-		      ? th->ops->sync(th->engine, th->sync_is_data_only, th->now_ns)
-		      : th->ops->submit(th->engine, &cmd, 1, th->now_ns);
-	if (ret < 0)
-		engine_failed(th, ret);
-	return true;
-}
-
-/* One completion of any kind, in any segment. */
-static __attribute__((noinline)) void account_one(struct io_thread *th, struct io_done done)
-{
-	struct io_slot *s = &th->slots[done.slot];
-	enum direction dir = (enum direction)s->direction;
-	struct account *a = &th->account[dir];
-	struct counts *counts = &th->stats->dir[dir].counts;
-	uint64_t lat = th->now_ns - s->submitted_ns;
-	int error = done.result;
-
-	/* Nothing moved: the end of the file, or a write that makes no way. Never tried again. */
-	if (error == 0 && dir != DIR_SYNC)
-		error = dir == DIR_READ ? -ENODATA : -ENOSPC;
-	if (error < 0) {
-		if (retry(th, done.slot, error))
-			return;
-		count_error(th, s, error);
-		slot_release(th, done.slot);
-		return;
-	}
-	th->retries = 0;
-	if (dir != DIR_SYNC && (uint32_t)done.result < th->io_bytes)
-		cell_add(&counts->short_ios, 1);
-	cell_add(a->ios, 1);
-	cell_add(a->bytes, (uint64_t)done.result);
-	if (th->segment != SEGMENT_DRAIN)
-		cell_set(&a->cells->end_ns, th->now_ns);
-	hist_cells_record(&a->cells->lat, lat, 1);
-	if (dir != DIR_SYNC && th->ops->caps & ENGINE_SPLIT)
-		hist_cells_record(&a->cells->clat, th->now_ns - th->after_submit[done.slot], 1);
-	if (th->segment == SEGMENT_DRAIN && lat > counts->drain_lat_max_ns)
-		cell_set(&counts->drain_lat_max_ns, lat);
-	slot_release(th, done.slot);
-}
-
-void loop_account(struct io_thread *th)
-{
-	if (th->nr_done && th->slots[th->done[0].slot].direction != DIR_SYNC)
-		cell_add(&th->batches->completes.bucket[pow2_bucket(th->nr_done)], 1);
-	for (unsigned i = 0; i < th->nr_done; i++)
-		account_one(th, th->done[i]);
-	th->nr_done = 0;
 }
 
 hot_inline void count_batch(struct io_thread *th, uint64_t ios, enum direction dir, uint64_t now_ns)
@@ -313,7 +151,7 @@ hot_inline void account(struct io_thread *th, unsigned nr, const struct variant 
 
 		if (unlikely(done->result != io_bytes)) {
 			th->nr_free = (unsigned)(free_slots - th->free_slots);
-			account_one(th, *done);
+			loop_account_one(th, *done);
 			free_slots = th->free_slots + th->nr_free;
 			nr_odd++;
 			continue;
@@ -339,13 +177,6 @@ hot_inline void account(struct io_thread *th, unsigned nr, const struct variant 
 		count_batch(th, nr_writes, DIR_WRITE, now_ns);
 }
 
-/* More in flight than ever. */
-static __attribute__((noinline)) void note_depth(struct io_thread *th, unsigned in_flight)
-{
-	th->depth_max = in_flight;
-	cell_set(&th->stats->depth_max, in_flight);
-}
-
 hot_inline enum loop_exit loop(struct io_thread *th, const struct variant v)
 {
 	for (;;) {
@@ -358,12 +189,12 @@ hot_inline enum loop_exit loop(struct io_thread *th, const struct variant v)
 		if (!in_flight)
 			return LOOP_IDLE;
 		if (unlikely(in_flight > th->depth_max))
-			note_depth(th, in_flight);
+			loop_note_depth(th, in_flight);
 		/* Waiting for more than there is would sleep for ever. */
 		min = th->reap_min < in_flight ? th->reap_min : in_flight;
 		ret = th->reap(th->engine, th->done, v.one ? 1 : min, &th->now_ns);
 		if (unlikely(ret < 0)) {
-			engine_failed(th, ret);
+			loop_engine_failed(th, ret);
 			return LOOP_ERROR;
 		}
 		if (unlikely(loop_is_due(th))) {
@@ -372,7 +203,8 @@ hot_inline enum loop_exit loop(struct io_thread *th, const struct variant v)
 		}
 		if (ret == 0)
 			continue;
-		cell_add(&th->batches->completes.bucket[v.one ? 0 : pow2_bucket((unsigned)ret)], 1);
+		if (!v.one)
+			cell_add(&th->batches->completes.bucket[pow2_bucket((unsigned)ret)], 1);
 		account(th, v.one ? 1 : (unsigned)ret, v);
 		if (unlikely(th->must_leave))
 			return LOOP_ERROR;
@@ -419,68 +251,4 @@ const struct loop_ops *loop_choose(const struct job *job, const struct engine_op
 	bool split = engine->caps & ENGINE_SPLIT, one = depth == 1;
 
 	return &variants[4 * mix + 2 * split + one];
-}
-
-bool loop_reap(struct io_thread *th)
-{
-	int ret = th->ops->reap(th->engine, th->done, 1, &th->now_ns);
-
-	if (ret < 0)
-		engine_failed(th, ret);
-	th->nr_done = ret < 0 ? 0 : (unsigned)ret;
-	return ret >= 0;
-}
-
-static void sleep_ns(struct io_thread *th, uint64_t ns)
-{
-	struct timespec pause = clock_timespec(ns);
-	uint64_t now;
-
-	clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
-	now = clock_mono_ns();
-	if (now > th->now_ns) /* a device's own time may be ahead */
-		th->now_ns = now;
-}
-
-void loop_calm_down(struct io_thread *th)
-{
-	uint64_t until;
-
-	th->failures = MAX_FAILURES - 1; /* the next one in a row is one too many again */
-	if (has_succeeded(th))
-		th->pause_ns = 0;
-	th->pause_ns = !th->pause_ns                    ? CALM_MIN_NS
-		       : th->pause_ns > CALM_MAX_NS / 2 ? CALM_MAX_NS
-							: 2 * th->pause_ns;
-	until = th->now_ns + th->pause_ns;
-	while (th->now_ns < until && !has_succeeded(th) && !loop_is_due(th)) {
-		uint64_t left = until - th->now_ns;
-
-		if (!thread_in_flight(th))
-			sleep_ns(th, left < CALM_STEP_NS ? left : CALM_STEP_NS);
-		else if (!loop_reap(th) || loop_is_due(th))
-			return;
-		else
-			loop_account(th);
-	}
-	th->must_leave = th->error;
-}
-
-/* No fast path: at most one at a time, and never in the way of other I/O. */
-int loop_sync(struct io_thread *th, bool data_only)
-{
-	struct io_slot *s = &th->slots[0];
-	int ret;
-
-	for (unsigned i = 0; i < th->depth; i++) /* slot 0 on top */
-		th->free_slots[i] = th->depth - 1 - i;
-	th->nr_free = th->depth - 1;
-	cell_set(&s->offset, 0);
-	slot_describe(s, 0, DIR_SYNC);
-	cell_set(&s->submitted_ns, th->now_ns);
-	th->sync_is_data_only = data_only;
-	ret = th->ops->sync(th->engine, data_only, th->now_ns);
-	if (ret < 0)
-		engine_failed(th, ret);
-	return ret;
 }

@@ -45,6 +45,15 @@ static inline uint64_t permute(const struct offsets *o, uint64_t i)
 	return x;
 }
 
+uint64_t offsets_shuffle(const struct offsets *o, uint64_t i)
+{
+	/* Going on from what lies behind the end comes back into the range, and never to another's place. */
+	do
+		i = permute(o, i);
+	while (i >= o->nr_blocks);
+	return i;
+}
+
 static inline uint64_t offset_of(const struct offsets *o, uint64_t block)
 {
 	return o->start + block * o->block_bytes;

@@ -33,6 +33,8 @@ struct offsets {
 /* The range must hold at least one whole block; a rest that is smaller is not used. */
 void offsets_init(struct offsets *o, enum offsets_order order, struct range range,
 		  uint64_t block_bytes, uint64_t seed);
+/* Another order for the same blocks: `i` of [0, nr_blocks) to one of them, and no two to the same. */
+uint64_t offsets_shuffle(const struct offsets *o, uint64_t i);
 /* Leaves the rest of this pass out and begins the next one. */
 void offsets_next_pass(struct offsets *o);
 

@@ -54,14 +54,36 @@ static void *thread_main(void *arg)
 	return NULL;
 }
 
+/* The coordinator has checked them; another peer may have not. */
+static struct error *check_texts(const struct job *job)
+{
+	struct distribution dist;
+	struct error *err = job_distribution(job, &dist);
+
+	for (int dir = DIR_READ; !err && dir < DIR_SYNC; dir++) {
+		struct size_mix mix;
+
+		err = job_sizes(job, (enum direction)dir, &mix);
+	}
+	if (!err && (!job->bs || !job->sequence || !job->loops))
+		err = error_new(ERR_CONFIG, "bs, sequence and loops are at least 1");
+	return err;
+}
+
 /* What a specification asks for that no thread could do. */
 static struct error *check_spec(const struct io_thread_spec *spec)
 {
 	const struct job *job = spec->job;
+	uint64_t largest = job_max_bytes(job), granule = job_granule(job);
+	struct error *err = check_texts(job);
 	char bs[UNITS_TEXT], other[UNITS_TEXT];
 
-	units_human_bytes(bs, (double)job->bs);
-	if (spec->range.bytes < job->bs) {
+	if (err)
+		return error_context(err, "job '%s'", job->name);
+	if (job->blockalign > largest)
+		largest = job->blockalign;
+	units_human_bytes(bs, (double)largest);
+	if (spec->range.bytes < largest || spec->range.bytes < granule) {
 		units_human_bytes(other, (double)spec->range.bytes);
 		return error_new(
 			ERR_CONFIG,
@@ -69,11 +91,13 @@ static struct error *check_spec(const struct io_thread_spec *spec)
 			"lower bs or numjobs, or raise size",
 			job->name, spec->target, other, bs);
 	}
-	if (!job->time_based && job->io_size % job->bs) {
+	if (!job->time_based && job->io_size % granule) {
+		units_human_bytes(bs, (double)granule);
 		units_human_bytes(other, (double)job->io_size);
-		return error_new(ERR_CONFIG,
-				 "job '%s': io_size of %s is no multiple of bs, %s; make it one",
-				 job->name, other, bs);
+		return error_new(
+			ERR_CONFIG,
+			"job '%s': io_size of %s is no multiple of its blocks' %s; make it one",
+			job->name, other, bs);
 	}
 	if (job->time_based && !job->runtime_ns)
 		return error_new(ERR_CONFIG, "job '%s': time_based needs runtime; set it",

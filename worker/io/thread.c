@@ -9,7 +9,7 @@
  * begins then, with a new pass. Stop, the lease's end and errors close the window at the instant at
  * which the thread saw them; what completes later is drain.
  */
-#include "worker/io/thread.h"
+#include "worker/io/loop.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -20,17 +20,22 @@ unsigned thread_depth(const struct io_thread_spec *spec)
 {
 	const struct engine_ops *ops = engine_of(spec->job->engine, spec->simulated);
 
-	return ops->caps & ENGINE_ASYNC ? (unsigned)spec->job->iodepth : 1;
+	/* A block is written when its trim is done, not while it is under way. */
+	if (!(ops->caps & ENGINE_ASYNC) || spec->job->rw == RW_TRIMWRITE)
+		return 1;
+	return (unsigned)spec->job->iodepth;
 }
 
 struct buffers_spec thread_buffers_spec(const struct io_thread_spec *spec)
 {
+	unsigned directions = job_directions(spec->job);
+
 	return (struct buffers_spec) {
 		.depth = thread_depth(spec),
 		/* A simulated device moves no data. */
-		.reads = job_reads(spec->job) && !spec->simulated,
-		.writes = job_writes(spec->job) && !spec->simulated,
-		.io_bytes = spec->job->bs,
+		.reads = directions & 1u << DIR_READ && !spec->simulated,
+		.writes = directions & 1u << DIR_WRITE && !spec->simulated,
+		.io_bytes = job_max_bytes(spec->job),
 		.block_bytes = spec->block_bytes,
 		.writer = spec->thread,
 		.seed = spec->job->randseed,
@@ -58,7 +63,7 @@ static uint64_t next_sync(const struct io_thread *th)
 	return th->syncs[0].left < th->syncs[1].left ? th->syncs[0].left : th->syncs[1].left;
 }
 
-static void setup_job(struct io_thread *th)
+static struct error *setup_generator(struct io_thread *th)
 {
 	const struct job *job = th->spec.job;
 	uint64_t seed = seed_mix(th->spec.seed, th->spec.thread);
@@ -66,11 +71,22 @@ static void setup_job(struct io_thread *th)
 				   : job->norandommap  ? OFFSETS_DRAWN
 						       : OFFSETS_PERMUTED;
 
+	if (th->has_source)
+		return source_init(&th->source, job, th->spec.range, seed, th->spec.seed) == 0
+			       ? NULL
+			       : error_new(ERR_NOMEM, "out of memory for the job's distributions");
 	offsets_init(&th->offsets, order, th->spec.range, job->bs, seed);
-	th->io_bytes = (uint32_t)job->bs;
 	th->mix_random = seed_mix(seed, UINT64_MAX) | 1;
 	th->mix_reads =
 		job->rwmixread >= 100.0 ? UINT64_MAX : (uint64_t)(job->rwmixread / 100.0 * 0x1p64);
+	return NULL;
+}
+
+static void setup_job(struct io_thread *th)
+{
+	const struct job *job = th->spec.job;
+
+	th->io_bytes = (uint32_t)job_max_bytes(job);
 	plan_sync(&th->syncs[0], job_writes(job) ? job->fsync : 0);
 	plan_sync(&th->syncs[1], job_writes(job) ? job->fdatasync : 0);
 	th->writes_to_sync = next_sync(th);
@@ -80,7 +96,7 @@ static void setup_job(struct io_thread *th)
 
 static void setup_slots(struct io_thread *th)
 {
-	enum direction dir = job_reads(th->spec.job) ? DIR_READ : DIR_WRITE;
+	unsigned dir = (unsigned)__builtin_ctz(job_directions(th->spec.job));
 
 	th->nr_free = th->depth;
 	for (unsigned i = 0; i < th->depth; i++) {
@@ -118,6 +134,35 @@ static struct error *bind_to_cpus(const struct io_thread_spec *spec)
 			 strerrordesc_np(errno));
 }
 
+/* The engine, the depth and the loop that suit the job. */
+static struct error *setup_engine(struct io_thread *th)
+{
+	const struct job *job = th->spec.job;
+	bool trims = job_trims(job);
+
+	th->ops = engine_of(job->engine, th->spec.simulated);
+	if (trims && !(th->ops->caps & ENGINE_TRIM))
+		return error_new(ERR_CONFIG, "engine %s cannot trim; use io_uring or psync",
+				 th->ops->name);
+	th->depth = thread_depth(&th->spec);
+	if (th->depth < job->iodepth)
+		error_append(&th->warnings,
+			     error_new(ERR_CONFIG,
+				       "%s%s keeps one I/O in flight, whatever iodepth says "
+				       "(%llu); going on with one",
+				       job->rw == RW_TRIMWRITE ? "rw: trimwrite" : "engine ",
+				       job->rw == RW_TRIMWRITE ? "" : th->ops->name,
+				       (unsigned long long)job->iodepth));
+	th->has_source = source_needed(job);
+	th->submit = th->ops->submit_fixed && job_size_is_fixed(job) && !trims
+			     ? th->ops->submit_fixed
+			     : th->ops->submit;
+	th->reap = th->ops->reap;
+	th->loop = th->has_source ? loop_any_choose(th->ops, th->depth)
+				  : loop_choose(job, th->ops, th->depth);
+	return NULL;
+}
+
 struct error *thread_setup(struct io_thread *th)
 {
 	struct buffers_spec buffers = thread_buffers_spec(&th->spec);
@@ -125,22 +170,16 @@ struct error *thread_setup(struct io_thread *th)
 
 	prctl(PR_SET_TIMERSLACK, 1);
 	err = bind_to_cpus(&th->spec);
+	if (!err)
+		err = setup_engine(th);
 	if (err)
 		return err;
-	th->depth = thread_depth(&th->spec);
-	th->ops = engine_of(th->spec.job->engine, th->spec.simulated);
-	th->submit = th->ops->submit_fixed ? th->ops->submit_fixed : th->ops->submit;
-	th->reap = th->ops->reap;
-	if (th->depth < th->spec.job->iodepth)
-		error_append(&th->warnings,
-			     error_new(ERR_CONFIG,
-				       "engine %s keeps one I/O in flight, whatever iodepth says "
-				       "(%llu); going on with one",
-				       th->ops->name, (unsigned long long)th->spec.job->iodepth));
-	th->loop = loop_choose(th->spec.job, th->ops, th->depth);
 	if (!allocate(th))
 		return error_new(ERR_NOMEM, "out of memory for an I/O thread");
 	setup_job(th);
+	err = setup_generator(th);
+	if (err)
+		return err;
 	setup_slots(th);
 	fault_in(th->stats->dir, sizeof(th->stats->dir));
 	fault_in(th->scratch, sizeof(*th->scratch));
@@ -153,6 +192,7 @@ struct error *thread_setup(struct io_thread *th)
 		.depth = th->depth,
 		.io_bytes = th->io_bytes,
 		.is_random = job_is_random(th->spec.job),
+		.directions = job_directions(th->spec.job),
 		.buffers = &th->buffers,
 		.cpus = th->spec.cpus,
 		.locks_buffers = th->locks_buffers,
@@ -175,6 +215,7 @@ void thread_fini(struct io_thread *th)
 	/* I/O that never came back may still write here; the process ends soon, and with it the memory. */
 	if (th->free_slots && !thread_in_flight(th))
 		buffers_fini(&th->buffers);
+	source_fini(&th->source);
 	free(th->after_submit);
 	free(th->free_slots);
 	free(th->cmds);
@@ -182,8 +223,32 @@ void thread_fini(struct io_thread *th)
 	free(th->scratch);
 }
 
+/* At depth 1 each I/O is a batch of its own, which is cheaper to count here than one by one. */
+static void count_ones(struct io_thread *th)
+{
+	uint64_t submitted = th->counted_budget - th->budget;
+	/* A sync is none of them. */
+	unsigned in_flight = th->slots[0].direction == DIR_SYNC ? 0 : thread_in_flight(th);
+
+	if (th->depth == 1 && th->batches) {
+		cell_add(&th->batches->depths.bucket[0], submitted);
+		cell_add(&th->batches->submits.bucket[0], submitted);
+		cell_add(&th->batches->completes.bucket[0],
+			 submitted + th->counted_in_flight - in_flight);
+	}
+	th->counted_in_flight = in_flight;
+	th->counted_budget = th->budget;
+}
+
+static void set_budget(struct io_thread *th, uint64_t ios)
+{
+	count_ones(th);
+	th->budget = th->counted_budget = ios;
+}
+
 static void enter_segment(struct io_thread *th, enum segment segment)
 {
+	count_ones(th);
 	th->segment = segment;
 	th->batches = segment == SEGMENT_RAMP ? &th->scratch->batches : &th->stats->batches;
 	for (int dir = 0; dir < DIR_COUNT; dir++) {
@@ -218,20 +283,32 @@ static void carry_slat(struct io_thread *th)
 	}
 }
 
-static void begin_window(struct io_thread *th, uint64_t begin_ns)
+/* What the window may move: all that its time allows, or what the job's sizes and counts say. */
+static void begin_pass(struct io_thread *th)
 {
 	const struct job *job = th->spec.job;
+	uint64_t pass = (job->io_size ? job->io_size : th->spec.range.bytes) / job->bs, ios;
 
+	if (th->has_source && !job->time_based)
+		source_begin(&th->source, job, true);
+	if (!th->has_source && !job->time_based) {
+		if (!__builtin_mul_overflow(pass, job->loops, &ios))
+			set_budget(th, ios);
+		if (th->offsets.left != th->offsets.nr_blocks)
+			offsets_next_pass(&th->offsets);
+	}
+	if (job->number_ios && job->number_ios < th->budget)
+		set_budget(th, job->number_ios);
+}
+
+static void begin_window(struct io_thread *th, uint64_t begin_ns)
+{
 	enter_segment(th, SEGMENT_WINDOW);
 	carry_slat(th);
 	getrusage(RUSAGE_THREAD, &th->usage_begin);
 	th->edge_ns = th->window_end_ns;
 	cell_set(&th->stats->begin_ns, begin_ns);
-	if (job->time_based)
-		return;
-	th->budget = (job->io_size ? job->io_size : th->spec.range.bytes) / job->bs;
-	if (th->offsets.left != th->offsets.nr_blocks)
-		offsets_next_pass(&th->offsets);
+	begin_pass(th);
 }
 
 static uint64_t timeval_ns(struct timeval end, struct timeval begin)
@@ -344,7 +421,7 @@ static void submit_first(struct io_thread *th)
 	th->budget = 1;
 	if (th->loop->submit(th))
 		cell_set(&th->stats->first_io_ns, th->now_ns);
-	th->budget = budget - 1;
+	th->budget += budget - 1;
 }
 
 /* The first submission, after which the priority of the start is given back. */
@@ -368,7 +445,7 @@ static void begin(struct io_thread *th, uint64_t start_ns)
 	const struct job *job = th->spec.job;
 	uint64_t ramp_end_ns = start_ns + job->ramp_time_ns;
 
-	th->budget = UINT64_MAX;
+	set_budget(th, UINT64_MAX);
 	th->window_end_ns = job->runtime_ns ? ramp_end_ns + job->runtime_ns : UINT64_MAX;
 	th->edge_ns = ramp_end_ns;
 	if (job->ramp_time_ns)
@@ -416,5 +493,6 @@ void thread_run(struct io_thread *th)
 		drain(th);
 		end_sync(th);
 	}
+	count_ones(th);
 	__atomic_store_n(&t->state, THREAD_DONE, __ATOMIC_RELEASE);
 }

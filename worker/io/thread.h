@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* thread.h - one I/O thread: set up, through the gate, its segments, its end.
  *
- * Private to pool.c, thread.c and loop.c. Everything here belongs to the I/O thread between its creation
+ * Private to pool.c, thread.c and the loops. Everything here belongs to the I/O thread between its creation
  * and its join; others read thread_stats and io_slots.
  */
 #ifndef SALVO_IO_THREAD_H
@@ -10,6 +10,7 @@
 #include "worker/io/gate.h"
 #include "worker/io/offsets.h"
 #include "worker/io/pool.h"
+#include "worker/io/source.h"
 
 #include <sys/resource.h>
 
@@ -66,8 +67,12 @@ struct io_thread {
 	int (*reap)(void *, struct io_done *, unsigned, uint64_t *);
 	uint64_t writes_to_sync;     /* writes until fsync or fdatasync is due */
 	struct batch_cells *batches; /* where the segment counts them */
+	uint64_t counted_budget;     /* at depth 1: the budget up to which they are counted, */
+	unsigned counted_in_flight;  /* and what was in flight then */
 	const struct loop_ops *loop;
-	struct offsets offsets;
+	struct offsets offsets; /* of a plain job */
+	struct source source;   /* of all others */
+	bool has_source;
 	struct account account[DIR_COUNT];
 	struct thread_stats *stats;
 	struct stats_block *block; /* only `stop` is written */
@@ -123,10 +128,6 @@ bool loop_reap(struct io_thread *th);
 void loop_calm_down(struct io_thread *th);
 /* Accounts done[0..nr_done) to the current segment; any direction, any segment. */
 void loop_account(struct io_thread *th);
-/* Nothing more may be submitted, whatever the time of the job: error, the lease's end, stop. */
-bool loop_is_halted(const struct io_thread *th);
-/* At the last reading: is the segment's end or the lease's end reached, or stop set? */
-bool loop_is_due(const struct io_thread *th);
 
 static inline void slot_describe(struct io_slot *s, uint32_t bytes, uint32_t direction)
 {

@@ -20,7 +20,10 @@ void rig_init(struct rig *rig)
 			 .bs = 4096,
 			 .iodepth = 1,
 			 .numjobs = 1,
-			 .randseed = 7 },
+			 .randseed = 7,
+			 .percentage_random = 100,
+			 .sequence = 1,
+			 .loops = 1 },
 		.nr_threads = 1,
 		.fd = -1,
 	};

@@ -448,3 +448,89 @@ Test(thread, runs_on_the_cpus_that_it_is_given)
 	cr_assert(rig_run(&rig));
 	cr_assert_eq(rig_counts(&rig, DIR_READ).ios, 256);
 }
+
+/* What a job moves in all: its range, io_size, loops, number_ios. */
+static void expect_moved(uint64_t io_size, uint64_t loops, uint64_t number_ios, uint64_t ios)
+{
+	rig.job.io_size = io_size;
+	rig.job.loops = loops;
+	rig.job.number_ios = number_ios;
+	cr_assert(rig_run(&rig));
+	cr_expect_eq(rig_counts(&rig, DIR_READ).ios, ios);
+	cr_expect_eq(rig_counts(&rig, DIR_READ).bytes, ios * 4096);
+	cr_expect_eq(thread()->batches.submits.bucket[0], ios);
+	cr_expect_eq(thread()->batches.completes.bucket[0], ios);
+	rig_fini(&rig);
+}
+
+Test(thread, loops_io_size_and_number_of_ios_add_up)
+{
+	rig.specs[0].latency_ns = NS_PER_US;
+	for (int k = 0; k < 2; k++) {
+		rig.job.rw = k ? RW_READ : RW_RANDREAD;
+		expect_moved(0, 3, 0, 768);
+		expect_moved(256 << 10, 1, 0, 64);
+		expect_moved(3 << 20, 1, 0, 768);
+		expect_moved(64 << 10, 3, 0, 48);
+		expect_moved(0, 1, 10, 10);
+	}
+	/* The same from a source. */
+	rig.job.percentage_random = 50;
+	rig.job.rw = RW_RANDREAD;
+	expect_moved(0, 3, 0, 768);
+	expect_moved(256 << 10, 1, 0, 64);
+	expect_moved(64 << 10, 3, 0, 48);
+	expect_moved(0, 1, 10, 10);
+}
+
+Test(thread, sizes_that_vary_are_counted_as_what_they_are)
+{
+	struct direction_sum read, write;
+
+	rig.job.bssplit = (char *)"4k/50:64k/50,8k/100";
+	rig.job.rw = RW_RANDRW;
+	rig.job.iodepth = 8;
+	rig.specs[0].latency_ns = NS_PER_US;
+	rig.specs[0].range.bytes = 64 << 20;
+	rig.job.fsync = 10;
+	cr_assert(rig_run(&rig));
+	read = rig_sum(&rig, DIR_READ);
+	write = rig_sum(&rig, DIR_WRITE);
+	cr_assert_eq(read.counts.bytes + write.counts.bytes, 64 << 20);
+	cr_assert_leq(write.counts.bytes, write.counts.ios * 8192);
+	cr_assert_gt(write.counts.bytes, (write.counts.ios - 1) * 8192);
+	cr_assert_gt(read.counts.bytes / read.counts.ios, 28 << 10);
+	cr_assert_eq(read.counts.short_ios + read.counts.errors + write.counts.errors, 0);
+	cr_assert_eq(rig_counts(&rig, DIR_SYNC).ios, write.counts.ios / 10);
+	cr_assert_eq(read.lat.count, read.counts.ios);
+	direction_sum_fini(&read);
+	direction_sum_fini(&write);
+}
+
+static void expect_mistake(const char *part)
+{
+	_cleanup_(error_destroy) struct error *err = rig_new(&rig);
+
+	cr_assert_not_null(err, "%s", part);
+	cr_assert_not_null(strstr(error_message(err), part), "%s", error_message(err));
+	rig_fini(&rig);
+}
+
+Test(thread, what_no_thread_could_do_is_refused)
+{
+	rig.job.bssplit = (char *)"4k/120";
+	expect_mistake("bssplit");
+	rig.job.bssplit = (char *)"4k/50:2m/50";
+	expect_mistake("holds no block");
+	rig.job.bssplit = NULL;
+	rig.job.random_distribution = (char *)"zipf:x";
+	expect_mistake("random_distribution");
+	rig.job.random_distribution = NULL;
+	rig.job.blockalign = 2 << 20;
+	expect_mistake("holds no block");
+	rig.job.blockalign = 0;
+	rig.job.rw = RW_TRIM;
+	rig.job.engine = ENGINE_LIBAIO;
+	rig_use_file(&rig, 1 << 20);
+	expect_mistake("cannot trim");
+}
