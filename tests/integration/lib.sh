@@ -209,9 +209,9 @@ need_nbd() {
 }
 
 # nbd_loop NAME NBDKIT-ARGS...: a loop device whose I/O nbdkit answers, by way of nbdfuse: one that a test can make
-# slow, failing or deaf. Sets NBD_LOOP[NAME], NBD_PID[NAME] (of nbdkit); what nbdkit says is in $T/nbd-NAME/log. I/O of
+# slow, failing or deaf. Sets NBD_LOOP[NAME], NBD_PID[NAME] (of nbdkit), NBD_FUSE_PID[NAME]; what nbdkit says is in $T/nbd-NAME/log. I/O of
 # the loop device is direct and in parallel: each I/O of at most one page is one request.
-declare -A NBD_LOOP=() NBD_PID=()
+declare -A NBD_LOOP=() NBD_PID=() NBD_FUSE_PID=()
 nbd_loop() {
 	local name=$1 dir=$T/nbd-$1 pid queue
 	shift
@@ -225,6 +225,7 @@ nbd_loop() {
 	setsid nbdfuse -C 8 "$dir/mnt/disk" --unix "$dir/sock" >"$dir/fuse.log" 2>&1 </dev/null &
 	pid=$!
 	note pid "$pid" "$("$LIB_DIR/undo.sh" --born "$pid")"
+	NBD_FUSE_PID[$name]=$pid
 	disown "$pid"
 	note mount "$dir/mnt"
 	wait_for 10 test -s "$dir/mnt/disk" || skip "nbdfuse cannot mount: $(tail -n 3 "$dir/fuse.log")"
@@ -246,14 +247,21 @@ continue_process() {
 	kill -CONT "$1" || fail "process $1 cannot be continued"
 }
 
+# The device hangs, and so does whoever asks about the file behind it.
 nbd_hang() {
 	local name
-	for name in "$@"; do pause_process "${NBD_PID[$name]}"; done
+	for name in "$@"; do
+		pause_process "${NBD_PID[$name]}"
+		pause_process "${NBD_FUSE_PID[$name]}"
+	done
 }
 
 nbd_go_on() {
 	local name
-	for name in "$@"; do continue_process "${NBD_PID[$name]}"; done
+	for name in "$@"; do
+		continue_process "${NBD_FUSE_PID[$name]}"
+		continue_process "${NBD_PID[$name]}"
+	done
 }
 
 # stat_of DEV: reads, merged, bytes, writes, merged, bytes since the device was made.

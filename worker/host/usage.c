@@ -2,13 +2,10 @@
 #include "worker/host/usage.h"
 
 #include "common/base/str.h"
+#include "worker/host/patience.h"
 
-#include <fcntl.h>
 #include <glob.h>
-#include <linux/loop.h>
 #include <stdio.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 void findings_add(struct findings *found, enum error_code code, char *text, char *remedy)
 {
@@ -43,14 +40,14 @@ static const char *other(const struct used *u)
 	return u->dev ? "choose another device" : "choose another file";
 }
 
-/* Is the thing that `path` names the one we look for? */
+/* Is the thing that `path` names the one we look for? It may lie on anything that hangs. */
 static bool is_it(const struct used *u, const char *path)
 {
 	struct stat st;
 
 	if (streq(path, u->dev ? u->dev->node : u->path))
 		return true;
-	if (*path != '/' || stat(path, &st) < 0)
+	if (*path != '/' || !patient_stat(path, &st))
 		return false;
 	if (u->dev)
 		return S_ISBLK(st.st_mode) && st.st_rdev == u->dev->rdev;
@@ -171,13 +168,13 @@ void find_multipath(const struct used *u, struct findings *found)
 }
 
 /* What the loop driver itself says: right also for a file that was renamed, deleted, or that lies in another
- * mount namespace. */
+ * mount namespace. It asks the file behind the device, which may not answer; a device that is our target would, for
+ * its node lies on no disk, and a file beside ours would hang no less than ours. */
 static bool loop_stands_on(const struct used *u, const char *loop_node)
 {
-	_cleanup_close_ int fd = open(loop_node, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	struct loop_info64 info;
 
-	if (fd < 0 || ioctl(fd, LOOP_GET_STATUS64, &info) < 0)
+	if (!patient_loop_status(loop_node, &info))
 		return false;
 	if (u->dev)
 		return info.lo_rdevice == u->dev->rdev;
