@@ -163,13 +163,12 @@ static struct error *report(const struct job_run *j, const struct result *result
 	struct error *err = format->write(result, out);
 
 	if (!err && fflush(out))
-		err = error_new(ERR_OUTPUT, "stdout: the report could not be written: %s",
-				strerror(errno));
+		err = error_new(ERR_OUTPUT, "the report could not be written: %s", strerror(errno));
 	if (err) { /* said once, and not again when the program ends */
 		__fpurge(out);
 		clearerr(out);
 	}
-	return err;
+	return error_context(err, "stdout");
 }
 
 /* fleet.strict: what the result only warns of is an error. */
@@ -188,29 +187,46 @@ static void check_overlap(struct job_run *j)
 					  r->steps[i].phase, r->steps[i].overlap * 100));
 }
 
+static int status_so_far(const struct job_run *j, const struct run *run)
+{
+	return exit_status_worst(error_exit_status(run_errors(run)), error_exit_status(j->errors));
+}
+
+static void keep(struct job_run *j, const struct result *result)
+{
+	struct error *err = result_dir_finish(j->dir, result);
+
+	if (j->progress && result_dir_is_used(j->dir))
+		progress_say(j->progress, "kept%s in %s", err ? " as far as possible" : "",
+			     result_dir_path(j->dir));
+	error_append(&j->errors, err);
+}
+
+/* What was written holds an exit status; the writing itself can make another one of it. */
 static void finish(struct job_run *j, const struct run *run, const char *started, FILE *out)
 {
 	const struct result *result;
-	struct error *err;
 	char ended[TIME_TEXT];
-	int status;
+	int written;
 
 	if (!run_has_started(run))
 		return;
 	rfc3339(ended);
 	check_overlap(j);
 	error_append(&j->errors, collector_check(j->collector));
-	status =
-		exit_status_worst(error_exit_status(run_errors(run)), error_exit_status(j->errors));
-	result = collector_finish(j->collector, run_status(run), status, started, ended);
-	err = result_dir_finish(j->dir, result);
-	if (j->progress && result_dir_is_used(j->dir))
-		progress_say(j->progress, "kept%s in %s", err ? " as far as possible" : "",
-			     result_dir_path(j->dir));
-	error_append(&j->errors, err);
+	written = status_so_far(j, run);
+	result = collector_finish(j->collector, run_status(run), written, started, ended);
+	keep(j, result);
 	if (stop_signals_release(&j->signals))
 		error_append(&j->errors, error_new(ERR_INTERRUPTED, "stopped by the user"));
+	collector_set_exit_status(j->collector, status_so_far(j, run));
 	error_append(&j->errors, report(j, result, out));
+	if (status_so_far(j, run) == written)
+		return;
+	collector_set_exit_status(j->collector, status_so_far(j, run));
+	struct error *again = result_dir_finish(j->dir, result);
+
+	error_destroy(&again); /* said before, or as good as what is there */
 }
 
 struct error *cmd_run(const struct options *opts, FILE *out)

@@ -295,3 +295,8 @@ const struct result *collector_finish(struct collector *c, enum run_status statu
 	summary_fill(r);
 	return r;
 }
+
+void collector_set_exit_status(struct collector *c, int exit_status)
+{
+	c->result.exit_status = exit_status;
+}

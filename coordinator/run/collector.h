@@ -64,5 +64,7 @@ const struct result *collector_result(const struct collector *c);
 /* Summaries over repeats, texts, statuses. `started`, `ended`: wall clock, RFC 3339. The result belongs to the collector. */
 const struct result *collector_finish(struct collector *c, enum run_status status, int exit_status,
 				      const char *started, const char *ended);
+/* After that: something was written, or could not be. */
+void collector_set_exit_status(struct collector *c, int exit_status);
 
 #endif
