@@ -59,10 +59,10 @@ static void results_full(struct result *r)
 {
 	struct result_step *s;
 	struct result_group *all;
-	struct result_device *d;
+	struct result_device *d = xcalloc(1, sizeof(*d));
 
-	results_fleet(r);
-	r->hosts[3].role = xstrdup("observer");
+	results_single(r);
+	r->hosts[0].role = xstrdup("observer");
 	add_pair(&r->hosts[0].labels, &r->hosts[0].nr_labels, "rack", "a");
 	add_checks(r);
 	s = &r->steps[0];
@@ -81,11 +81,16 @@ static void results_full(struct result *r)
 	all = &s->groups[0];
 	all->cpu_iowq = 12.25;
 	all->has_depths = true;
+	all->depths = all->submits = all->completes = (struct pow2_counts) { 0 };
 	all->depths.bucket[5] = 1000;
 	all->depths.bucket[12] = 1;
 	all->submits.bucket[0] = 7;
 	add_errors(all);
-	d = &s->devices[0];
+	s->devices = d;
+	s->nr_devices = 1;
+	d->host = xstrdup("local");
+	d->target = xstrdup("lun0");
+	d->util = NAN;
 	d->disk = xstrdup("sda");
 	d->is_file = true;
 	d->elapsed_ns = 31000000000;
@@ -96,8 +101,8 @@ static void results_full(struct result *r)
 }
 
 static void (*const fills[])(struct result *r) = {
-	results_single, results_fleet, results_lost, results_repeats,
-	results_many,   results_short, results_full,
+	results_single, results_fleet, results_lost, results_repeats, results_many,
+	results_short,  results_fsync, results_hung, results_full,
 };
 
 static char *print(const struct result *r,
@@ -414,7 +419,7 @@ Test(result_read, mutated_files_do_no_harm, .timeout = 300)
 	unsigned accepted = 0;
 
 	cr_assert_not_null(null);
-	for (unsigned i = 0; i < 20000; i++) {
+	for (unsigned i = 0; i < 4000; i++) {
 		size_t len = strlen(json);
 		_cleanup_free_ char *text = mutated(json, &len);
 		struct result r;
@@ -429,6 +434,6 @@ Test(result_read, mutated_files_do_no_harm, .timeout = 300)
 		cr_assert_null(report_json(&r, null));
 		result_fini(&r);
 	}
-	cr_expect_gt(accepted, 100, "%u", accepted);
+	cr_expect_gt(accepted, 40, "%u", accepted);
 	fclose(null);
 }
