@@ -43,7 +43,9 @@ TestSuite(checks, .init = set_up, .fini = tear_down);
 
 static struct error *evaluate(const char *check)
 {
-	char *list[1] = { (char *)check };
+	static char *list[1];
+
+	list[0] = (char *)check;
 
 	scenario.checks = list;
 	scenario.nr_checks = 1;
