@@ -75,6 +75,20 @@ static struct error *open_targets(struct iostep *s)
 	return errs;
 }
 
+/* The jobs on one target against what it turned out to be. */
+static struct error *check_members_of(const struct iostep *s, size_t target,
+				      const struct open_target *t)
+{
+	struct error *errs = NULL;
+
+	for (size_t i = 0; i < s->a->nr_members; i++)
+		if (s->a->members[i].target == target)
+			error_append(&errs,
+				     error_context(target_check_member(t, &s->a->members[i]),
+						   "target '%s'", s->a->targets[target].name));
+	return errs;
+}
+
 /* What opening them would say, for a step that is refused already: nothing is made or held for it. */
 static struct error *look_at_targets(struct iostep *s)
 {
@@ -82,12 +96,16 @@ static struct error *look_at_targets(struct iostep *s)
 
 	for (size_t i = 0; i < s->a->nr_targets; i++) {
 		const struct work_target *spec = &s->a->targets[i];
-		_cleanup_(target_close) struct open_target *t = NULL;
+		_cleanup_(target_close) struct open_target *looked_at = NULL;
+		const struct open_target *t = held_targets_find(&s->env->held, spec);
 		struct error *err = NULL;
 
-		if (!held_targets_find(&s->env->held, spec))
-			err = target_open(spec, i, &s->env->rules, true, &t);
-		error_append(&errs, error_context(err, "target '%s'", spec->name));
+		if (!t) {
+			err = target_open(spec, i, &s->env->rules, true, &looked_at);
+			t = looked_at;
+		}
+		error_append(&errs, err ? error_context(err, "target '%s'", spec->name)
+					: check_members_of(s, i, t));
 	}
 	return errs;
 }
@@ -126,12 +144,8 @@ static struct error *check_members(const struct iostep *s)
 {
 	struct error *errs = NULL;
 
-	for (size_t i = 0; i < s->a->nr_members; i++) {
-		const struct work_member *m = &s->a->members[i];
-
-		error_append(&errs, error_context(target_check_member(s->targets[m->target], m),
-						  "target '%s'", s->a->targets[m->target].name));
-	}
+	for (size_t i = 0; i < s->a->nr_targets; i++)
+		error_append(&errs, check_members_of(s, i, s->targets[i]));
 	return errs;
 }
 

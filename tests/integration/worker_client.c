@@ -345,19 +345,19 @@ struct job client_job(int rw, uint64_t runtime_ms)
 {
 	static char *targets[] = { target_name };
 
-	return (struct job) {
-		.name = job_name,
-		.target = targets,
-		.nr_target = 1,
-		.rw = rw,
-		.rwmixread = 50,
-		.bs = 4096,
-		.iodepth = 4,
-		.numjobs = 2,
-		.runtime_ns = runtime_ms * NS_PER_MS,
-		.time_based = true,
-		.randseed = 7,
-	};
+	struct job job;
+
+	schema_init(&job_schema, &job); /* what is not set here has its default */
+	job.name = job_name;
+	job.target = targets;
+	job.nr_target = 1;
+	job.rw = rw;
+	job.iodepth = 4;
+	job.numjobs = 2;
+	job.runtime_ns = runtime_ms * NS_PER_MS;
+	job.time_based = true;
+	job.randseed = 7;
+	return job;
 }
 
 struct work_target client_simulated(void)
