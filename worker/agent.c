@@ -10,6 +10,7 @@
 #include "common/base/clock.h"
 #include "common/base/log.h"
 #include "worker/child.h"
+#include "worker/complaints.h"
 #include "worker/endpoint.h"
 #include "worker/graveyard.h"
 #include "worker/host/facts.h"
@@ -41,6 +42,7 @@ struct agent {
 	struct child *child; /* of the session; NULL: none */
 	struct sampler sampler;
 	struct graveyard graveyard;
+	struct complaints complaints;
 	uint64_t stuck_check_ns, last_heard_ns;
 	/* The event at hand, for actions that pass its bytes on. */
 	const uint8_t *bytes;
@@ -232,29 +234,13 @@ static void forget_child(struct agent *a)
 	child_destroy(&a->child);
 }
 
-/* What of the step the I/O process leaves in flight becomes stuck. `abandoned`: it is still there; where nothing
- * is known to be in flight it hangs in opening or closing, and then all its targets are meant. */
 static void bury_child(struct agent *a, bool abandoned)
 {
-	const struct assignment *step = session_step(a->session);
-	struct stuck_io *ios = NULL;
-	size_t nr_ios = 0;
-
-	if (!a->child || !step)
+	if (!a->child || !session_step(a->session))
 		return;
-	if (a->child->block)
-		tally_stuck(a->child->block, step, clock_mono_ns(), &ios, &nr_ios);
-	if (abandoned || nr_ios) {
-		struct corpse corpse = { .pid = a->child->pid, .abandoned = abandoned };
-
-		if (abandoned) {
-			unwatch(a, a->child->pidfd);
-			corpse.pidfd = a->child->pidfd;
-			a->child->pidfd = -1;
-		}
-		graveyard_bury(&a->graveyard, &corpse, a->session, ios, nr_ios);
-	}
-	free(ios);
+	if (abandoned)
+		unwatch(a, a->child->pidfd);
+	graveyard_bury(&a->graveyard, a->child, abandoned, a->session);
 }
 
 /* --- actions -------------------------------------------------------------------------------------- */
@@ -305,6 +291,9 @@ static void carry_out(struct agent *a, struct session_action *action)
 		break;
 	case ACTION_LOG:
 		log_info("%s", action->text);
+		break;
+	case ACTION_COMPLAIN:
+		complaint_log(&a->complaints, clock_mono_ns(), action->text);
 		break;
 	case ACTION_EXIT:
 		a->over = true;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "worker/endpoint.h"
 
+#include "common/base/clock.h"
 #include "common/base/limits.h"
 #include "common/base/log.h"
 #include "common/net/keys.h"
+#include "worker/complaints.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -27,8 +29,9 @@ struct endpoint {
 	const struct worker_config *config;
 	zsock_t *router, *zap;
 	char *coordinators; /* folder of their keys; NULL: none are needed */
-	bool is_short;      /* of descriptors: keys cannot be read */
-	struct buf answer;  /* the last one that the owner waited for; empty: none */
+	struct complaints complaints;
+	bool is_short;     /* of descriptors: keys cannot be read */
+	struct buf answer; /* the last one that the owner waited for; empty: none */
 };
 
 /* --- opening -------------------------------------------------------------------------------------- */
@@ -232,8 +235,8 @@ void endpoint_forget_answer(struct endpoint *e)
 
 /* --- who may connect ------------------------------------------------------------------------------ */
 
-static const char *judge(const struct endpoint *e, zframe_t *const frames[ZAP_FRAMES],
-			 char text[41], bool *undecided)
+static const char *judge(struct endpoint *e, zframe_t *const frames[ZAP_FRAMES], char text[41],
+			 bool *undecided)
 {
 	if (!zframe_streq(frames[0], "1.0"))
 		return NULL;
@@ -243,9 +246,12 @@ static const char *judge(const struct endpoint *e, zframe_t *const frames[ZAP_FR
 	_cleanup_free_ char *address = zframe_strdup(frames[3]);
 
 	zmq_z85_encode(text, zframe_data(frames[6]), KEY_BYTES);
-	if (!name && !*undecided)
-		log_warn("%s was refused: its key %s is not in '%s'", address, text,
-			 e->coordinators);
+	if (!name && !*undecided) {
+		_cleanup_free_ char *line = xasprintf("%s was refused: its key %s is not in '%s'",
+						      address, text, e->coordinators);
+
+		complaint_log(&e->complaints, clock_mono_ns(), line);
+	}
 	return name ? text : NULL;
 }
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "worker/graveyard.h"
 
+#include "common/base/clock.h"
 #include "common/base/log.h"
 #include "worker/child.h"
+#include "worker/tally.h"
 
 #include <stdio.h>
 #include <time.h>
@@ -111,30 +113,44 @@ void graveyard_strike_out(const struct graveyard *g, pid_t pid)
 	stuck_forget(g->state, &record);
 }
 
-void graveyard_bury(struct graveyard *g, const struct corpse *corpse, struct session *s,
-		    const struct stuck_io *ios, size_t nr_ios)
+static void bury(struct graveyard *g, struct corpse *c, struct session *s,
+		 const struct stuck_io *ios, size_t nr_ios)
 {
 	const struct assignment *step = session_step(s);
-	_cleanup_free_ char *text = epitaph(corpse);
-	struct corpse c = *corpse;
+	_cleanup_free_ char *text = epitaph(c);
 
-	if (!c.abandoned)
-		c.pidfd = -1;
-	stuck_record_init(&c.record, c.pid);
+	stuck_record_init(&c->record, c->pid);
 	for (size_t i = 0; i < step->nr_targets; i++)
 		if (step->targets[i].path && is_meant(i, ios, nr_ios))
-			stuck_record_add(&c.record, step->targets[i].path,
+			stuck_record_add(&c->record, step->targets[i].path,
 					 session_target_path(s, i), text);
-	if (!c.abandoned) {
-		stuck_prune(&c.record, NULL, NULL);
-		if (!c.record.nr_targets) {
-			stuck_record_fini(&c.record);
+	if (!c->abandoned) {
+		stuck_prune(&c->record, NULL, NULL);
+		if (!c->record.nr_targets) {
+			stuck_record_fini(&c->record);
 			return;
 		}
 	}
-	save(g, &c.record);
-	add(g, &c);
-	tell_session(&c, s);
+	save(g, &c->record);
+	add(g, c);
+	tell_session(c, s);
+}
+
+void graveyard_bury(struct graveyard *g, struct child *child, bool abandoned, struct session *s)
+{
+	struct corpse corpse = { .pid = child->pid, .pidfd = -1, .abandoned = abandoned };
+	struct stuck_io *ios = NULL;
+	size_t nr_ios = 0;
+
+	if (child->block)
+		tally_stuck(child->block, session_step(s), clock_mono_ns(), &ios, &nr_ios);
+	if (abandoned) {
+		corpse.pidfd = child->pidfd;
+		child->pidfd = -1;
+	}
+	if (abandoned || nr_ios)
+		bury(g, &corpse, s, ios, nr_ios);
+	free(ios);
 }
 
 static void on_released(void *arg, const struct stuck_target *t)

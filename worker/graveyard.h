@@ -7,6 +7,8 @@
 #include "worker/session.h"
 #include "worker/stuck.h"
 
+struct child;
+
 struct corpse {
 	pid_t pid;
 	int pidfd;      /* to reap it; only of one that is our own child and not reaped */
@@ -30,9 +32,10 @@ void graveyard_forget(const struct graveyard *g);
 void graveyard_note(const struct graveyard *g, pid_t pid, const struct session *s);
 /* It has ended, and holds nothing. */
 void graveyard_strike_out(const struct graveyard *g, pid_t pid);
-/* Takes the pidfd. The targets are those of the I/Os in flight; none known: all of the session's step. */
-void graveyard_bury(struct graveyard *g, const struct corpse *corpse, struct session *s,
-		    const struct stuck_io *ios, size_t nr_ios);
+/* What of the session's step the I/O process leaves in flight becomes stuck. `abandoned`: it is still there, and its
+ * pidfd is taken; where nothing is known to be in flight it hangs in opening or closing, and then all targets of the
+ * step are meant. */
+void graveyard_bury(struct graveyard *g, struct child *child, bool abandoned, struct session *s);
 /* Releases what has come back. */
 void graveyard_look(struct graveyard *g, struct session *s);
 

@@ -54,7 +54,8 @@ void actions_log(struct session_actions *out, const char *fmt, ...)
 void actions_error(struct session_actions *out, const struct peer *peer, uint64_t id,
 		   enum error_code code, char *text)
 {
-	actions_log(out, "answered with an error: %s", text);
+	actions_add(out, ACTION_COMPLAIN, NULL)->text =
+		xasprintf("answered with an error: %s", text);
 	actions_send(out, peer,
 		     (struct message) {
 			     .type = MSG_ERROR,

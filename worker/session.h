@@ -77,7 +77,8 @@ enum action_type {
 	ACTION_DISMISS, /* close the control pair: the I/O process stops, drains, ends */
 	ACTION_ABANDON, /* it does not end: let it be; session_add_stuck for what it holds */
 	ACTION_LOG,     /* text: one line about the session */
-	ACTION_EXIT,    /* the worker may end */
+	ACTION_COMPLAIN, /* text: one line about a message that has no place; a peer may send any number of them */
+	ACTION_EXIT, /* the worker may end */
 };
 
 struct session_action {
