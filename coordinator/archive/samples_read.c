@@ -205,7 +205,8 @@ static bool fill(struct samples_reader *r)
 	n = fread(chunk, 1, CHUNK_BYTES, r->in);
 	if (!n)
 		return false;
-	memmove(r->buf.data, r->buf.data + r->pos, r->buf.len - r->pos);
+	if (r->pos)
+		memmove(r->buf.data, r->buf.data + r->pos, r->buf.len - r->pos);
 	r->buf.len -= r->pos;
 	r->pos = 0;
 	buf_add(&r->buf, chunk, n);

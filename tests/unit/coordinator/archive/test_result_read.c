@@ -59,7 +59,8 @@ static void results_full(struct result *r)
 {
 	struct result_step *s;
 	struct result_group *all;
-	struct result_device *d = xcalloc(1, sizeof(*d));
+	struct result_device *d;
+	struct result_job *j;
 
 	results_single(r);
 	r->hosts[0].role = xstrdup("observer");
@@ -69,15 +70,15 @@ static void results_full(struct result *r)
 	s->partial = true;
 	s->min_overlap = 0.99;
 	s->hosts_text = xstrdup("3 of 4 hosts");
-	s->jobs = xcalloc(1, sizeof(*s->jobs));
-	s->nr_jobs = 1;
-	s->jobs[0] = (struct result_job) {
+	s->jobs = xrealloc(s->jobs, s->nr_jobs + 1, sizeof(*s->jobs));
+	j = &s->jobs[s->nr_jobs++];
+	*j = (struct result_job) {
 		.name = xstrdup("oltp"),
 		.group = xstrdup("bulk"),
 		.hosts = xstrdup("initiator[01-04]"),
 		.targets = xstrdup("lun0, lun1"),
 	};
-	add_pair(&s->jobs[0].options, &s->jobs[0].nr_options, "rw", "randread");
+	add_pair(&j->options, &j->nr_options, "rw", "randread");
 	all = &s->groups[0];
 	all->cpu_iowq = 12.25;
 	all->has_depths = true;
@@ -86,17 +87,20 @@ static void results_full(struct result *r)
 	all->depths.bucket[12] = 1;
 	all->submits.bucket[0] = 7;
 	add_errors(all);
-	s->devices = d;
-	s->nr_devices = 1;
-	d->host = xstrdup("local");
-	d->target = xstrdup("lun0");
-	d->util = NAN;
-	d->disk = xstrdup("sda");
-	d->is_file = true;
-	d->elapsed_ns = 31000000000;
-	d->flush_ios = 4;
-	d->has_foreign = d->has_cached = true;
-	d->foreign_ios = 3;
+	s->devices = xrealloc(s->devices, s->nr_devices + 1, sizeof(*s->devices));
+	d = &s->devices[s->nr_devices++];
+	*d = (struct result_device) {
+		.host = xstrdup("local"),
+		.target = xstrdup("lun1"),
+		.util = NAN,
+		.disk = xstrdup("sda"),
+		.is_file = true,
+		.elapsed_ns = 31000000000,
+		.flush_ios = 4,
+		.has_foreign = true,
+		.foreign_ios = 3,
+		.has_cached = true,
+	};
 	r->exit_status = -1;
 }
 
@@ -169,8 +173,8 @@ Test(result_read, new_fields_have_their_names)
 		"\\u00E4\",\"offset\":0,\"at_ns\":12345}}",
 		"\"role\":\"observer\"",
 		"\"labels\":{\"rack\":\"a\"}",
-		"\"jobs\":[\n{\"name\":\"oltp\",\"group\":\"bulk\",\"hosts\":\"initiator[01-04]\","
-		"\"targets\":\"lun0, lun1\",\"options\":{\"rw\":\"randread\"}}]",
+		"{\"name\":\"oltp\",\"group\":\"bulk\",\"hosts\":\"initiator[01-04]\","
+		"\"targets\":\"lun0, lun1\",\"options\":{\"rw\":\"randread\"}}",
 		"\"disk\":\"sda\",\"file\":true",
 		"\"foreign_ios\":3,\"foreign_bytes\":0,\"cached_bytes\":0",
 		"\"state\":\"failed\",\"value\":2310000.5,\"why\":\"lat.p99 is 2.31 ms\"",
