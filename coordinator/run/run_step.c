@@ -92,6 +92,14 @@ static bool has_reason(const struct run *r, const char *text)
 	return false;
 }
 
+/* An error of a run that has begun is in its report, too. */
+static void add_fault(struct run *r, const struct peer *p, struct error *err, const char *text)
+{
+	if (r->started && r->o.collector)
+		collector_fault(r->o.collector, p->name, NULL, text);
+	error_append(&r->errors, err);
+}
+
 /* All reasons of a FAILED, with the host's name in front of each. */
 static void add_reasons(struct run *r, const struct peer *p, const struct msg_failed *f)
 {
@@ -105,7 +113,7 @@ static void add_reasons(struct run *r, const struct peer *p, const struct msg_fa
 		if (has_reason(r, error_message(one)))
 			error_destroy(&one);
 		else
-			error_append(&r->errors, one);
+			add_fault(r, p, one, error_message(e));
 	}
 	error_destroy(&reasons);
 }
@@ -481,16 +489,15 @@ static void check_armed(struct run *r, uint64_t now_ns)
 		return;
 	for (size_t i = 0; i < r->nr_peers; i++) {
 		const struct peer *p = &r->peers[i];
+		_cleanup_free_ char *text = NULL;
 
 		if (p->state != PEER_ARMING)
 			continue;
 		missing = true;
-		error_append(
-			&r->errors,
-			error_new(ERR_LOST,
-				  "host '%s': did not confirm the start in time (its best round "
-				  "trip is %.1f ms); nothing was started",
-				  p->name, (double)clocksync_round_trip_ns(&p->clock) / NS_PER_MS));
+		text = xasprintf("did not confirm the start in time (its best round trip is %.1f "
+				 "ms); nothing was started",
+				 (double)clocksync_round_trip_ns(&p->clock) / NS_PER_MS);
+		add_fault(r, p, error_new(ERR_LOST, "host '%s': %s", p->name, text), text);
 	}
 	if (missing)
 		step_stop(r, "a host did not confirm the start", now_ns);

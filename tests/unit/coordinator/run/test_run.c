@@ -180,10 +180,17 @@ Test(run, media_without_identity_are_each_hosts_own)
 
 Test(run, missing_armed_stops_all)
 {
+	const struct result *r;
+
 	sim_init(&sim, 3, 1);
 	sim.workers[1].fault = SIM_NEVER_ARMS;
 	go(MODE_RUN);
 	cr_assert(sim_has_error(&sim, ERR_LOST, "did not confirm the start"));
+	r = collector_result(sim.collector);
+	cr_assert_geq(r->nr_warnings, 1);
+	cr_assert(r->warnings[0].is_fault);
+	cr_assert_str_eq(r->warnings[0].host, "w1");
+	cr_assert(str_starts(r->warnings[0].text, "did not confirm the start"));
 	cr_assert_eq(sim.workers[0].received[MSG_STOP], 1);
 	cr_assert_eq(sim.workers[2].received[MSG_STOP], 1);
 	cr_assert_eq(sim_exit_status(&sim), 3);
