@@ -186,6 +186,14 @@ static void print_issued(const struct counts *c, FILE *out)
 		   c->unfinished_ios, unfinished, c->short_ios);
 }
 
+/* Neither went well nor wrong: the step ended before. */
+static bool is_untouched(const struct result_direction *d)
+{
+	const struct counts *c = &d->sum.counts;
+
+	return !d->sum.lat.count && !c->ios && !c->errors && !c->unfinished_ios && !c->ramp_ios;
+}
+
 static void print_distribution(const struct result_direction *d, FILE *out)
 {
 	print_statistics(d, out);
@@ -201,6 +209,10 @@ static void print_direction(const char *name, const struct result_direction *d, 
 	_cleanup_free_ char *bandwidth = text_bandwidth(d->bw_bytes);
 	char iops[UNITS_TEXT], total[UNITS_TEXT], run[UNITS_TEXT];
 
+	if (is_untouched(d)) {
+		fprintf(out, "  %s: no I/O\n", name);
+		return;
+	}
 	text_iops(iops, d->iops);
 	text_runtime(run, d->runtime_ns);
 	units_human_bytes(total, (double)d->sum.counts.bytes);
@@ -216,6 +228,10 @@ static void print_sync(const struct result_direction *d, FILE *out)
 {
 	char rate[UNITS_TEXT], run[UNITS_TEXT];
 
+	if (is_untouched(d)) {
+		fputs("  sync (fsync, fdatasync): none\n", out);
+		return;
+	}
 	text_iops(rate, d->iops);
 	text_runtime(run, d->runtime_ns);
 	text_print(out, 2, "sync (fsync, fdatasync): %s per s, total=%" PRIu64 ", run=%s", rate,

@@ -106,7 +106,7 @@ static void results_full(struct result *r)
 
 static void (*const fills[])(struct result *r) = {
 	results_single, results_fleet, results_lost, results_repeats, results_many,
-	results_short,  results_fsync, results_hung, results_full,
+	results_short,  results_fsync, results_hung, results_full,    results_empty,
 };
 
 static char *print(const struct result *r,
