@@ -35,6 +35,7 @@ for kind in "randwrite 4k" "write 4k" "randwrite 64k" "write 64k" "write 64k"; d
 		    per_host: {"${LOCAL[2]}": {device: "${devices[1]}"}}
 		jobs: [{name: fill, target: image, rw: $rw, bs: $bs, iodepth: 8, numjobs: 4}]
 	YAML
+	fair_scheduling
 	salvo_run 60 run "$T/blocks.yaml" --insecure --output "$T/run$run" --quiet
 	expect_rc 0 "$rw of $bs"
 	expect_eq "bytes written by $rw of $bs" \

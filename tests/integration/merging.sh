@@ -13,6 +13,7 @@ ALL=".results[0].groups[0]"
 run() {
 	R=$T/result-$1/result.json
 	rm -rf "$T/result-$1"
+	fair_scheduling
 	salvo_run 60 run "$T/$1.yaml" --insecure --output "$T/result-$1" --quiet "${@:2}"
 	expect_rc 0 "$1"
 }
@@ -112,6 +113,20 @@ run adds
 expect_near "IOPS of both" "$(json "$R" "$ALL.read.iops")" 1000 0.5
 expect_near "IOPS of both by interval" "$(json "$R" "$ALL.read.iops_samples.mean")" 1000 3
 
+# --- four hosts with four threads of 100 IOPS each are 1600 IOPS
+cat >"$T/four.yaml" <<YAML
+name: four
+hosts: $(hosts 1 4)
+interval: 100ms
+targets: {s: {simulated: {size: 1GiB, latency: 10ms}}}
+jobs: [{name: r, target: s, rw: randread, numjobs: 4, time_based: true, ramp_time: 100ms, runtime: 1s}]
+YAML
+run four
+expect_eq "I/Os of four hosts" "$(json "$R" "$ALL.read | \"\(.ios) \(.iops) \(.bw_bytes)\"")" "1600 1600 6553600"
+expect_eq "I/Os of each host" "$(json "$R" "[$ALL.hosts[].read.ios | tostring] | join(\" \")")" "400 400 400 400"
+expect_eq "intervals" "$(json "$R" "$ALL.read.iops_samples.n")" 10
+expect_near "IOPS by interval" "$(json "$R" "$ALL.read.iops_samples.mean")" 1600 3
+
 # --- eight hosts are eight lines and one total
 cat >"$T/eight.yaml" <<YAML
 name: eight
@@ -164,7 +179,6 @@ done
 	echo "}}}"
 	echo "jobs: [{name: m, target: disk, rw: randrw, bs: 4k, iodepth: 4, numjobs: 10}]"
 } >"$T/kernel.yaml"
-fair_scheduling
 run kernel
 expect_eq "threads" "$(json "$R" "$ALL.threads")" 50
 expect_eq "I/Os in all" "$(json "$R" "$ALL.total.ios")" "$((5 * 32 * 256))"

@@ -26,6 +26,7 @@ phases:
       - {name: c, target: s, rw: randread, iodepth: 8, group: g, time_based: true, ramp_time: 200ms, runtime: 500ms}
 repeat: 2
 YAML
+fair_scheduling
 salvo_run 60 run "$T/s.yaml" --insecure --output "$T/r" --format json
 expect_rc 0 "the run"
 R=$T/r/result.json

@@ -38,6 +38,7 @@ phase() {
 	phase drain 500ms "runtime: 2200ms, iodepth: 32"
 } >"$T/timing.yaml"
 begun=$(now_ms)
+fair_scheduling
 salvo_run 60 run "$T/timing.yaml" --output "$T/timing" --quiet
 took=$(($(now_ms) - begun))
 expect_rc 0 "the phases"
