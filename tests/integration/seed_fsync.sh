@@ -64,7 +64,7 @@ counterparts() {
 		^Starting 16 threads$ => \(hosts=1, threads=16\)
 		^fsync: \(groupid=0, jobs=16\): err= 0: pid= => ^all: \(hosts=1, threads=16\): err=0
 		^  write: IOPS=.*BW=.*/[0-9]+msec => ^  write: IOPS=[0-9]+, BW=[0-9.]+ .iB/s \([0-9.]+ .B/s\), total=.*, ios=[0-9]+, run=
-		^    slat .*min=.*max=.*avg=.*stdev= => ^ +slat  
+		^    slat .*min=.*max=.*avg=.*stdev= => ^ +slat +[0-9]
 		^    clat .*min=.*max=.*avg=.*stdev= => ^ +min +mean +max +stdev +samples$
 		^     lat .*min=.*max=.*avg=.*stdev= => ^ +lat( +[0-9.]+ [num]?s){4} +[0-9]+$
 		^    clat percentiles => ^ +percentiles +1\.00th +5\.00th
@@ -89,7 +89,7 @@ counterparts() {
 		^     latency +: target=0,.*depth= => at most 1 in flight per thread
 		^Run status group 0 \(all jobs\):$ => ^RESULT +IOPS +MiB/s
 		^  WRITE: bw=.*io=.*run= => total=.*, ios=[0-9]+, run=[0-9.]+ s
-		^Disk stats \(read/write\):$ => ^Disk stats of 
+		^Disk stats \(read/write\):$ => ^Disk stats of [a-z]
 		^  loop[0-9]+: ios=.*merge=.*ticks=.*in_queue=.*util= => ^  disk +ios +bytes +merges +ticks +in_queue +util
 	LIST
 }
