@@ -177,6 +177,20 @@ static void on_start(struct ioproc *p, const struct msg_start *start)
 	answer(p, (struct message) { .type = MSG_ARMED });
 }
 
+/* So that nobody takes an fsync that has much to write for one that hangs. */
+static void tell_of_syncs(struct ioproc *p)
+{
+	const char *target = iostep_sync_progress(p->step, clock_mono_ns());
+	struct message m = { .type = MSG_PONG };
+
+	if (!target || p->leaving)
+		return;
+	m.pong.state = xstrdup("draining");
+	m.pong.doing = xasprintf("fsync of target '%s' is writing back", target);
+	answer(p, m);
+	message_fini(&m);
+}
+
 static void on_stop(struct ioproc *p)
 {
 	if (p->step)
@@ -260,8 +274,10 @@ static void serve(struct ioproc *p)
 		wait_for_something(p, &commands);
 		if (clock_mono_ns() >= p->deadman.next_ns)
 			deadman_tick(&p->deadman, lease_end_ns(p), clock_mono_ns());
-		if (p->step)
+		if (p->step) {
 			iostep_tick(p->step, clock_mono_ns());
+			tell_of_syncs(p);
+		}
 		if (commands)
 			take_frames(p);
 		if (p->leaving && p->step) {

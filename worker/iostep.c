@@ -290,7 +290,7 @@ struct error *iostep_new(struct io_env *env, const struct assignment *a, struct 
 
 	s->env = env;
 	s->a = a;
-	s->cpu_begin_ns = s->cpu_end_ns = UINT64_MAX;
+	s->cpu_begin_ns = s->cpu_end_ns = s->sync_look_ns = UINT64_MAX;
 	s->settle = (struct settle) { .root = &host_root_live,
 				      .progress = env->progress,
 				      .arg = env->progress_arg };
@@ -386,6 +386,7 @@ struct error *iostep_start(struct iostep *s, uint64_t start_ns)
 		if (s->a->targets[i].writes)
 			held_targets_mark_written(&s->env->held, s->targets[i]);
 	plan_cpu(s);
+	iostep_watch_syncs(s);
 	pool_start(s->pool, start_ns);
 	return NULL;
 }
@@ -409,7 +410,9 @@ bool iostep_is_done(const struct iostep *s)
 
 uint64_t iostep_next_ns(const struct iostep *s)
 {
-	return s->cpu_begin_ns < s->cpu_end_ns ? s->cpu_begin_ns : s->cpu_end_ns;
+	uint64_t next = s->cpu_begin_ns < s->cpu_end_ns ? s->cpu_begin_ns : s->cpu_end_ns;
+
+	return s->sync_look_ns < next ? s->sync_look_ns : next;
 }
 
 static uint64_t timeval_ns(struct timeval t)

@@ -51,6 +51,9 @@ bool iostep_is_done(const struct iostep *s);
 /* When iostep_tick is due next; UINT64_MAX: never. */
 uint64_t iostep_next_ns(const struct iostep *s);
 void iostep_tick(struct iostep *s, uint64_t now_ns);
+/* The name of the target to which an fsync, and nothing else, has been writing back for long, and more than at the last
+ * look; NULL: there is no such thing, or no progress, or it is not yet time for a look. */
+const char *iostep_sync_progress(struct iostep *s, uint64_t now_ns);
 /* Joins the threads and makes DONE (`samples` is left to the control process). */
 void iostep_finish(struct iostep *s, struct msg_done *ret);
 /* Closes the targets of which no thread is at work any more; for a step that hangs in others. */

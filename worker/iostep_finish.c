@@ -104,10 +104,12 @@ static void step_warnings(const struct iostep *s, struct msg_done *done)
 	add_warnings(done, pool_warnings(s->pool));
 	add_warnings(done, s->settle.warnings);
 	if (s->start_ns) {
+		_cleanup_(error_destroy) struct error *syncs = iostep_sync_warnings(s);
 		struct throttle now = throttle_read(s->settle.root);
 
 		slow = throttle_warnings(&s->throttle, &now);
 		add_warnings(done, slow);
+		add_warnings(done, syncs);
 	}
 }
 

@@ -30,8 +30,15 @@ struct iostep {
 	uint64_t cpu_begin_ns,
 		cpu_end_ns; /* instants of the two readings still due; UINT64_MAX: none */
 	struct cpu_reading cpu_begin, cpu_end;
+	uint64_t sync_look_ns; /* when long fsyncs are looked for next; UINT64_MAX: never */
+	uint64_t sync_written; /* what the device had written at the last look */
 	bool stopped;
 };
+
+/* iostep_sync.c. At START, of a step whose jobs sync: */
+void iostep_watch_syncs(struct iostep *s);
+/* A list of the end_fsyncs that took long; NULL: none. */
+struct error *iostep_sync_warnings(const struct iostep *s);
 
 struct cpu_reading iostep_read_cpu(void);
 

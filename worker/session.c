@@ -464,6 +464,9 @@ static void on_from_child(struct session *s, const struct session_event *e,
 		s->progress++;
 		free(s->doing);
 		s->doing = e->message->pong.doing ? xstrdup(e->message->pong.doing) : NULL;
+		/* An fsync with much to write back; when it is to stop, its time is the grace. */
+		if (s->state == SESSION_DRAINING && !s->stopped && !s->ending)
+			s->give_up_ns = e->now_ns + s->grace_ns;
 		return;
 	case MSG_READY:
 		on_child_ready(s, e, out);

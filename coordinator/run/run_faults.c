@@ -52,6 +52,17 @@ static const char *path_of(const struct peer *p, uint64_t target)
 	return "its path is not known";
 }
 
+/* "a read of 4096 bytes at offset 8192"; an fsync has neither. Owned by the caller. */
+static char *stuck_text(const struct stuck_io *s)
+{
+	bool known = s->direction >= 0 && s->direction < DIR_COUNT;
+
+	if (s->direction == DIR_SYNC)
+		return xstrdup("an fsync");
+	return xasprintf("a %s of %" PRIu64 " bytes at offset %" PRIu64,
+			 known ? direction_names[s->direction] : "transfer", s->bytes, s->offset);
+}
+
 struct error *run_hung_targets(const struct run *r, size_t host, const struct msg_done *d)
 {
 	const struct assignment *work = run_step_of(r)->hosts[host];
@@ -60,19 +71,18 @@ struct error *run_hung_targets(const struct run *r, size_t host, const struct ms
 	for (size_t t = 0; t < work->nr_targets; t++) {
 		size_t nr;
 		const struct stuck_io *s = oldest_stuck(d, t, &nr);
-		bool known = s && s->direction >= 0 && s->direction < DIR_COUNT;
+		_cleanup_free_ char *text = NULL;
 
 		if (!s || s->age_ns < STUCK_AGE_NS)
 			continue;
-		error_append(&errors, error_new(ERR_HUNG,
-						"host '%s': target '%s' (%s) hangs: %zu I/Os have "
-						"not come back, the "
-						"oldest, a %s of %" PRIu64
-						" bytes at offset %" PRIu64 ", for %.1f s",
-						r->peers[host].name, work->targets[t].name,
-						path_of(&r->peers[host], t), nr,
-						known ? direction_names[s->direction] : "transfer",
-						s->bytes, s->offset, (double)s->age_ns / NS_PER_S));
+		text = stuck_text(s);
+		error_append(&errors,
+			     error_new(ERR_HUNG,
+				       "host '%s': target '%s' (%s) hangs: %zu I/Os have not come "
+				       "back, the oldest, %s, for %.1f s",
+				       r->peers[host].name, work->targets[t].name,
+				       path_of(&r->peers[host], t), nr, text,
+				       (double)s->age_ns / NS_PER_S));
 	}
 	return errors;
 }

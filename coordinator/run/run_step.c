@@ -515,6 +515,9 @@ static void check_done(struct run *r, size_t host, uint64_t now_ns)
 		return;
 	if (r->deadline_ns ? now_ns <= r->deadline_ns : now_ns <= p->active_ns + limit)
 		return;
+	/* It is still writing back what an fsync asks for. */
+	if (r->phase == PHASE_RUNNING && now_ns <= p->progress_ns + limit)
+		return;
 	run_drop(r, host, HOST_HUNG,
 		 error_new(ERR_HUNG,
 			   "host '%s' hangs: it answers, but its I/O has not ended %.0f s after it "

@@ -52,6 +52,7 @@ stopped() {
 	read_children
 	note pid "$IO_PID" "$("$LIB_DIR/undo.sh" --born "$IO_PID")"
 	witness_start "$name" last "$LOOP"
+	wait_for 10 grep -qm 1 "block_bio_queue:" "$TRACING/instances/salvo-$$-$name/trace" || fail "$name: no I/O is seen"
 	case $name in
 	control) pause_process "${WORKER_PID[10.98.0.1]}" ;;
 	io) pause_process "$IO_PID" ;;

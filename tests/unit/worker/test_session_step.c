@@ -148,6 +148,37 @@ Test(session_step, no_samples_without_a_step)
 	cr_assert_eq(session_next_ns(s), MS(LEASE_MS));
 }
 
+/* --- an fsync that takes long ---------------------------------------------------------------------- */
+
+static void drain_until(uint64_t ms)
+{
+	reach_running();
+	for (uint64_t t = 5000; t < ms; t += 4000)
+		keep_lease(t);
+	tick(13500);
+	cr_assert_eq(session_state(s), SESSION_DRAINING);
+}
+
+Test(session_step, fsync_that_writes_back_is_waited_for)
+{
+	drain_until(16400);
+	child(16400, simple(MSG_PONG));
+	keep_lease(16450);
+	tick(16500 + GRACE_MS - 200);
+	cr_assert_null(action(ACTION_ABANDON));
+	tick(16400 + GRACE_MS);
+	cr_assert_not_null(action(ACTION_ABANDON), "once it writes no more");
+}
+
+Test(session_step, fsync_that_is_to_stop_has_its_grace_only)
+{
+	drain_until(14000);
+	from(&anna, 14000, simple(MSG_STOP));
+	child(16400, simple(MSG_PONG));
+	tick(16500);
+	cr_assert_not_null(action(ACTION_ABANDON));
+}
+
 /* --- stop, bye, shutdown -------------------------------------------------------------------------- */
 
 Test(session_step, stop_drains_and_leaves_the_session)
