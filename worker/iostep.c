@@ -110,6 +110,15 @@ static struct error *look_at_targets(struct iostep *s)
 	return errs;
 }
 
+/* Of several members of one job, on targets of their own, one speaks for it. */
+static bool is_first_of_job(const struct iostep *s, size_t member)
+{
+	for (size_t i = 0; i < member; i++)
+		if (s->a->members[i].job_index == s->a->members[member].job_index)
+			return false;
+	return true;
+}
+
 static struct error *check_cpus(struct iostep *s)
 {
 	struct error *errs = NULL;
@@ -117,12 +126,14 @@ static struct error *check_cpus(struct iostep *s)
 	s->cpus = xcalloc(s->a->nr_members + 1, sizeof(*s->cpus));
 	for (size_t i = 0; i < s->a->nr_members; i++) {
 		const struct job *job = &s->a->members[i].job;
+		struct error *err = NULL;
 
 		if (job->cpus_allowed)
-			error_append(&errs,
-				     error_context(cpus_allowed(s->settle.root, job->cpus_allowed,
-								&s->cpus[i]),
-						   "job '%s'", job->name));
+			err = cpus_allowed(s->settle.root, job->cpus_allowed, &s->cpus[i]);
+		if (is_first_of_job(s, i))
+			error_append(&errs, error_context(err, "job '%s'", job->name));
+		else
+			error_destroy(&err);
 	}
 	return errs;
 }

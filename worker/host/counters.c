@@ -4,7 +4,6 @@
 #include "common/base/clock.h"
 #include "common/base/str.h"
 
-#include <stdio.h>
 #include <sys/sysmacros.h>
 
 enum { SECTOR_BYTES = 512 };
@@ -90,13 +89,19 @@ static bool has_counted(const struct device_stat *st)
 	return st->read_ios || st->write_ios || st->discard_ios || st->flush_ios;
 }
 
-/* "nvme0c1n3" is one of the paths of "nvme0n3". */
-static bool is_path_of(const char *name, int instance, int space)
+static size_t nr_digits(const char *text)
 {
-	int i, controller, s, len = 0;
+	return strspn(text, "0123456789");
+}
 
-	return sscanf(name, "nvme%dc%dn%d%n", &i, &controller, &s, &len) == 3 && !name[len] &&
-	       i == instance && s == space;
+/* "nvme0c1n3" is one of the paths of "nvme0n3". */
+static bool is_path_of(const char *name, const char *head)
+{
+	size_t len = strlen("nvme") + nr_digits(head + strlen("nvme"));
+	const char *controller = name + len + 1;
+
+	return strncmp(name, head, len) == 0 && name[len] == 'c' && nr_digits(controller) &&
+	       streq(controller + nr_digits(controller), head + len);
 }
 
 /* Kernels before 6.4 count nothing at the device that stands for all paths of an NVMe namespace. */
@@ -104,17 +109,16 @@ static void add_nvme_paths(const struct host_root *root, const char *dir, struct
 {
 	_cleanup_free_ char *real = realpath(dir, NULL), *base = NULL;
 	const char *name = real ? strrchr(real, '/') + 1 : "";
-	int instance, space, len = 0;
 	struct names all;
 
-	if (sscanf(name, "nvme%dn%d%n", &instance, &space, &len) != 2 || name[len])
+	if (!str_starts(name, "nvme"))
 		return;
 	base = xasprintf("%s/block", root->sys);
 	all = names_of_folder(base);
 	for (size_t i = 0; i < all.nr; i++) {
 		_cleanup_free_ char *path = xasprintf("%s/%s", base, all.names[i]);
 
-		if (is_path_of(all.names[i], instance, space))
+		if (is_path_of(all.names[i], name))
 			add_stat(path, to);
 	}
 	names_fini(&all);

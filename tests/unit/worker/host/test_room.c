@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the system still lets a process have, on made-up hosts; resource limits are this process's own. */
 #include "tests/unit/worker/host/fixture.h"
-#include "worker/host/cgroup.h"
 #include "worker/host/room.h"
 
 #include <sys/resource.h>
@@ -19,11 +18,6 @@ static void unmake(void)
 }
 
 TestSuite(room, .init = make, .fini = unmake);
-
-static bool ends(const char *text, const char *end)
-{
-	return strlen(text) >= strlen(end) && streq(text + strlen(text) - strlen(end), end);
-}
 
 static void expect_refusals(const struct room_need *need, size_t nr, const char *text)
 {
@@ -55,46 +49,10 @@ static void group_v2(void)
 		     "anon 5\ninactive_file 201326592\nactive_file 67108864\nshmem 5\n");
 }
 
-Test(room, folders_go_from_the_group_to_the_root)
-{
-	struct names list;
-
-	group_v2();
-	list = cgroup_folders(&f.root, "pids");
-	cr_assert_eq(list.nr, 3);
-	cr_expect(ends(list.names[0], "/fs/cgroup/system.slice/salvo.service"));
-	cr_expect(ends(list.names[1], "/fs/cgroup/system.slice"));
-	cr_expect(ends(list.names[2], "/fs/cgroup"));
-	names_fini(&list);
-}
-
-/* A hybrid: the controller of version 1 counts. */
-Test(room, folders_of_version_1)
-{
-	struct names list;
-
-	fixture_text(f.proc, "self/cgroup", "9:name=x:/\n4:cpu,memory:/a/b\n2:pids:/\n0::/c\n");
-	fixture_folder(f.sys);
-	fixture_text(f.sys, "fs/cgroup/memory/a/b/memory.limit_in_bytes", "1\n");
-	fixture_text(f.sys, "fs/cgroup/unified/c/cgroup.procs", "1\n");
-	list = cgroup_folders(&f.root, "memory");
-	cr_assert_eq(list.nr, 3);
-	cr_expect(ends(list.names[0], "/fs/cgroup/memory/a/b"));
-	names_fini(&list);
-	list = cgroup_folders(&f.root, "io");
-	cr_assert_eq(list.nr, 2);
-	cr_expect(ends(list.names[0], "/fs/cgroup/unified/c"));
-	names_fini(&list);
-}
-
 Test(room, no_groups_at_all)
 {
-	struct names list = cgroup_folders(&f.root, "pids");
-
-	cr_expect_eq(list.nr, 0);
 	expect_refusals(&(struct room_need) { .threads = 10, .bytes = 1 << 20, .files = 1 }, 0,
 			NULL);
-	names_fini(&list);
 }
 
 Test(room, tasks_of_the_group)
