@@ -298,8 +298,8 @@ static void count_errors(struct run *r, const struct peer *p, const struct msg_d
 	for (size_t i = 0; i < d->nr_rows; i++)
 		errors += d->rows[i].counts.errors;
 	if (errors)
-		error_append(&r->errors, error_new(ERR_IO, "host '%s': %" PRIu64 " I/O errors",
-						   p->name, errors));
+		error_append(&r->errors, error_new(ERR_IO, "host '%s': %" PRIu64 " I/O error%s",
+						   p->name, errors, errors == 1 ? "" : "s"));
 }
 
 static void done(struct run *r, size_t host, const struct msg_done *d, uint64_t now_ns)

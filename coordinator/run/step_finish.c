@@ -158,7 +158,7 @@ static void warn_member(struct step_sums *s, const struct host_sums *h, const st
 	if (!sum.errors && !sum.short_ios && !sum.unfinished_ios)
 		return;
 	first = errors_text(t);
-	errors = xasprintf("I/O errors%s%s", *first ? "; first: " : "", first);
+	errors = xasprintf("I/O error%s%s%s", sum.errors == 1 ? "" : "s", *first ? "; first: " : "", first);
 	unfinished = xasprintf("I/Os never completed; the oldest was %.3f s old",
 			       (double)sum.unfinished_age_ns / 1e9);
 	warn_count(s, h, m, sum.errors, errors);

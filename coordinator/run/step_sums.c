@@ -501,6 +501,18 @@ static void totals_free(struct direction_sum *totals, size_t nr)
 	free(totals);
 }
 
+/* They are about this step, whatever they say of it. */
+static void warn_done(struct step_sums *s, const struct host_sums *h, const struct msg_done *m)
+{
+	_cleanup_free_ char *label = step_label(s->plan, s->step);
+
+	for (size_t i = 0; i < m->nr_warnings; i++) {
+		_cleanup_free_ char *text = xasprintf("%s%s", label, m->warnings[i]);
+
+		result_warn(s->result, h->name, NULL, text);
+	}
+}
+
 struct error *step_sums_done(struct step_sums *s, size_t host, const struct msg_done *m)
 {
 	struct host_sums *h = &s->hosts[host];
@@ -522,8 +534,7 @@ struct error *step_sums_done(struct step_sums *s, size_t host, const struct msg_
 		h->was_stopped = m->stopped;
 		h->is_salvaged = m->failure != NULL;
 		step_devices_take(h, m);
-		for (size_t i = 0; i < m->nr_warnings; i++)
-			result_warn(s->result, h->name, NULL, m->warnings[i]);
+		warn_done(s, h, m);
 	}
 	totals_free(totals, nr);
 	return err;

@@ -67,14 +67,23 @@ void tally_fini(struct tally *t)
 	*t = (struct tally) { 0 };
 }
 
+/* A window that is empty widens none: a thread that failed within its ramp did nothing in the measured time. Before
+ * the first, the end is 0. */
+static void widen(uint64_t *begin_ns, uint64_t *end_ns, uint64_t begin, uint64_t end)
+{
+	if (end <= begin)
+		return;
+	*begin_ns = *end_ns ? min_u64(*begin_ns, begin) : begin;
+	*end_ns = max_u64(*end_ns, end);
+}
+
 static void add_direction(struct tally *t, const struct member_totals *m, enum direction dir)
 {
 	struct result_direction *d = &t->group.dir[dir];
 
 	if (!job_has_direction(m->job, dir) && counts_is_zero(&m->dir[dir].counts))
 		return;
-	t->dir_begin_ns[dir] = d->used ? min_u64(t->dir_begin_ns[dir], m->begin_ns) : m->begin_ns;
-	t->dir_end_ns[dir] = max_u64(t->dir_end_ns[dir], m->dir_end_ns[dir]);
+	widen(&t->dir_begin_ns[dir], &t->dir_end_ns[dir], m->begin_ns, m->dir_end_ns[dir]);
 	d->used = true;
 	direction_sum_merge(&d->sum, &m->dir[dir]);
 	if (dir == DIR_SYNC)
@@ -157,8 +166,7 @@ void tally_add(struct tally *t, const struct member_totals *m)
 	g->buffered_threads += m->is_buffered ? m->threads : 0;
 	g->depth += m->threads * m->job->iodepth;
 	g->effective_depth = max_u64(g->effective_depth, m->effective_depth);
-	t->begin_ns = first ? m->begin_ns : min_u64(t->begin_ns, m->begin_ns);
-	t->end_ns = max_u64(t->end_ns, m->end_ns);
+	widen(&t->begin_ns, &t->end_ns, m->begin_ns, m->end_ns);
 	t->all_begin_ns = max_u64(t->all_begin_ns, m->all_begin_ns);
 	t->last_begin_ns = max_u64(t->last_begin_ns, m->begin_ns);
 	t->all_end_ns = first ? m->all_end_ns : min_u64(t->all_end_ns, m->all_end_ns);
@@ -193,19 +201,34 @@ static void finish_direction(struct result_direction *d, uint64_t runtime_ns)
 	d->bw_bytes = runtime_ns ? (double)d->sum.counts.bytes / seconds : NAN;
 }
 
+/* Rates and samples of a direction, or of the total. Where the common window is all of the direction's time, its rates
+ * are counts over that time: the mean of the samples is off by as much as a sample was taken late. */
+static void finish_rates(const struct tally *t, unsigned column, uint64_t begin_ns, uint64_t end_ns,
+			 struct result_direction *d)
+{
+	uint64_t slack = t->series.interval_ns / 100;
+
+	finish_direction(d, span(begin_ns, end_ns));
+	series_fill(&t->series, column, d);
+	if (!d->has_common || d->common_start_ns > begin_ns + slack ||
+	    d->common_end_ns + slack < end_ns)
+		return;
+	d->common_iops = d->iops;
+	d->common_bw_bytes = d->bw_bytes;
+}
+
 /* The total runs while any of its directions does. */
 static void finish_total(struct tally *t)
 {
 	uint64_t begin = UINT64_MAX, end = 0;
 
 	for (unsigned dir = 0; dir < DIR_SYNC; dir++) {
-		if (!t->group.dir[dir].used)
+		if (!t->dir_end_ns[dir])
 			continue;
 		begin = min_u64(begin, t->dir_begin_ns[dir]);
 		end = max_u64(end, t->dir_end_ns[dir]);
 	}
-	finish_direction(&t->group.total, span(begin, end));
-	series_fill(&t->series, SERIES_TOTAL, &t->group.total);
+	finish_rates(t, SERIES_TOTAL, begin, end, &t->group.total);
 }
 
 static struct result_group *finish_below(struct tally *tallies, size_t nr, size_t *ret_nr)
@@ -239,8 +262,7 @@ void tally_finish(struct tally *t, struct result_group *ret)
 	for (unsigned dir = 0; dir < DIR_COUNT; dir++) {
 		if (!g->dir[dir].used)
 			continue;
-		finish_direction(&g->dir[dir], span(t->dir_begin_ns[dir], t->dir_end_ns[dir]));
-		series_fill(&t->series, dir, &g->dir[dir]);
+		finish_rates(t, dir, t->dir_begin_ns[dir], t->dir_end_ns[dir], &g->dir[dir]);
 	}
 	if (g->total.used)
 		finish_total(t);

@@ -189,3 +189,52 @@ Test(tally, io_wq_is_unknown_where_the_cpu_time_is)
 	result_group_fini(&g);
 	tally_fini(&t);
 }
+
+/* A sample that was taken late has a rate of its own; over the whole window the counts know better. */
+Test(tally, the_whole_window_as_common_window_has_the_exact_rates)
+{
+	const double rates[] = { 900, 800, 850 };
+	struct tally t = { .name = "all" };
+	struct member_totals m = member("h0");
+	struct result_group g;
+
+	t.series = (struct series) { .nr_hosts = 1, .interval_ns = S, .start_ns = S };
+	for (uint64_t i = 0; i < 3; i++) {
+		series_add(&t.series, i, DIR_READ, rates[i], rates[i] * 4096);
+		series_arrive(&t.series, i, true);
+	}
+	m.begin_ns = m.all_begin_ns = S;
+	m.end_ns = m.all_end_ns = m.dir_end_ns[DIR_READ] = 4 * S;
+	m.dir[DIR_READ].counts = (struct counts) { .ios = 3000, .bytes = 3000 * 4096 };
+	tally_add(&t, &m);
+	tally_finish(&t, &g);
+	cr_assert(g.dir[DIR_READ].has_common);
+	cr_expect_float_eq(g.dir[DIR_READ].iops_samples.mean, 850, 1e-9);
+	cr_expect_float_eq(g.dir[DIR_READ].common_iops, 1000, 1e-9);
+	cr_expect_float_eq(g.total.common_bw_bytes, 4096000, 1e-6);
+	result_group_fini(&g);
+	tally_fini(&t);
+}
+
+/* Its begin is before the others' windows and must not make them longer. */
+Test(tally, a_member_that_ended_within_its_ramp_widens_no_window)
+{
+	struct member_totals a = member("h0"), b = member("h1");
+	struct tally t = { .name = "all" };
+	struct result_group g;
+
+	a.begin_ns = a.end_ns = a.dir_end_ns[DIR_READ] = 1 * MS;
+	a.dir[DIR_READ].counts = (struct counts) { .errors = 1 };
+	b.begin_ns = S;
+	b.dir_end_ns[DIR_READ] = 2 * S;
+	b.dir[DIR_READ].counts = (struct counts) { .ios = 500, .bytes = 500 * 4096 };
+	tally_add(&t, &a);
+	tally_add(&t, &b);
+	tally_finish(&t, &g);
+	cr_expect_eq(g.runtime_ns, S);
+	cr_expect_float_eq(g.dir[DIR_READ].iops, 500, 1e-9);
+	cr_expect_float_eq(g.total.iops, 500, 1e-9);
+	cr_expect_eq(g.total.sum.counts.errors, 1);
+	result_group_fini(&g);
+	tally_fini(&t);
+}
