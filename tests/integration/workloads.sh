@@ -88,6 +88,21 @@ expect_rc 0 trimwrite
 expect_eq "trims and writes" "$(result trimwrite trim.ios) $(result trimwrite write.ios)" \
 	"$((SIZE / 65536)) $((SIZE / 65536))"
 
+# zram knows no I/O without waiting, and io_uring asks for it when it discards.
+if [ -e /sys/class/zram-control/hot_add ]; then
+	zram_make $((4 * 1048576))
+	cat >"$T/zram.yaml" <<-YAML
+		name: workloads
+		targets: {t: {device: $ZRAM, destroy: true}}
+		jobs: [{name: j, target: t, rw: randtrim, bs: 64k, iodepth: 4}]
+	YAML
+	salvo_run 60 run "$T/zram.yaml" --output "$T/zram" --quiet
+	if ! grep -q "does not discard on block devices" "$T/err"; then
+		expect_rc 0 "randtrim of zram with io_uring"
+		expect_eq "its discards" "$(result zram trim.ios)" 64
+	fi
+fi
+
 # A device that discards nothing is refused before any I/O, not measured at the speed of an error.
 if echo 0 2>/dev/null >"/sys/block/$NAME/queue/discard_max_bytes"; then
 	run_job none "rw: trim, bs: 64k, engine: psync"

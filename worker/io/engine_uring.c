@@ -15,12 +15,17 @@
 #include "worker/io/raw_syscall.h"
 #include "worker/io/trim.h"
 
+#include <errno.h>
 #include <liburing.h>
 #include <linux/falloc.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
+#include <sys/uio.h>
 
-enum { IOVEC_MAX_BYTES = 1 << 30 }; /* the kernel's bound of one registered buffer */
+enum {
+	IOVEC_MAX_BYTES = 1 << 30, /* the kernel's bound of one registered buffer */
+	PROBE_BYTES = 4096,        /* aligned and large enough for direct I/O */
+};
 /* Younger than the headers of Debian 12. */
 #ifndef BLOCK_URING_CMD_DISCARD
 #define BLOCK_URING_CMD_DISCARD _IO(0x12, 0)
@@ -46,7 +51,8 @@ struct uring {
 	struct io_uring_getevents_arg wait_arg, until_arg;
 	struct __kernel_timespec wait_time, until_time; /* ENGINE_WAIT_NS; of reap_until */
 
-	bool trims_device; /* the trims are discards of a block device; else holes of a file */
+	bool trims_device;  /* the trims are discards of a block device; else holes of a file */
+	bool trims_in_iowq; /* the device knows no I/O without waiting */
 	bool is_made;
 	struct io_uring ring;
 };
@@ -389,6 +395,8 @@ static void fill_sqes(struct uring *ur, const struct engine_env *env, int fd, un
 
 		describe_trim(ur, trim, fd);
 		trim->flags |= (uint8_t)flags;
+		if (ur->trims_in_iowq)
+			trim->flags |= IOSQE_ASYNC;
 		trim->user_data = slot;
 	}
 	io_uring_prep_fsync(sync, fd, 0);
@@ -419,6 +427,16 @@ static struct error *probe_discard(struct uring *ur, int fd)
 			 strerrordesc_np(-ret));
 }
 
+/* Drivers without it (zram) fail every bio that asks for it. The kernel looks for that before it reads or writes on behalf
+ * of a ring, but not before it discards (6.18), so there the kernel's own threads, which may wait, must do it. */
+static bool refuses_nowait(int fd)
+{
+	_Alignas(PROBE_BYTES) uint8_t block[PROBE_BYTES];
+	struct iovec iov = { .iov_base = block, .iov_len = sizeof(block) };
+
+	return preadv2(fd, &iov, 1, 0, RWF_NOWAIT) < 0 && errno == EOPNOTSUPP;
+}
+
 static struct error *prepare_trims(struct uring *ur, const struct engine_env *env)
 {
 	struct error *err;
@@ -426,9 +444,10 @@ static struct error *prepare_trims(struct uring *ur, const struct engine_env *en
 	if (!(env->directions & 1u << DIR_TRIM))
 		return NULL;
 	err = trim_check(env->fd, &ur->trims_device);
-	if (!err && ur->trims_device)
-		err = probe_discard(ur, env->fd);
-	return err;
+	if (err || !ur->trims_device)
+		return err;
+	ur->trims_in_iowq = refuses_nowait(env->fd);
+	return probe_discard(ur, env->fd);
 }
 
 static struct error *uring_init(void *state, const struct engine_env *env)

@@ -145,14 +145,6 @@ static struct error *setup_engine(struct io_thread *th)
 		return error_new(ERR_CONFIG, "engine %s cannot trim; use io_uring or psync",
 				 th->ops->name);
 	th->depth = thread_depth(&th->spec);
-	if (th->depth < job->iodepth)
-		error_append(&th->warnings,
-			     error_new(ERR_CONFIG,
-				       "%s%s keeps one I/O in flight, whatever iodepth says "
-				       "(%llu); going on with one",
-				       job->rw == RW_TRIMWRITE ? "rw: trimwrite" : "engine ",
-				       job->rw == RW_TRIMWRITE ? "" : th->ops->name,
-				       (unsigned long long)job->iodepth));
 	th->has_source = source_needed(job);
 	th->submit = th->ops->submit_fixed && job_size_is_fixed(job) && !trims
 			     ? th->ops->submit_fixed

@@ -107,5 +107,5 @@ Test(trim, trimwrite_trims_and_writes_one_at_a_time)
 	cr_assert_eq(write.bytes, BLOCKS * BLOCK);
 	cr_assert_eq(stats_thread(rig.stats, 0)->depth_max, 1);
 	cr_assert_eq(blocks_that_are('x'), blocks_that_are('x') & 7, "random bytes now");
-	cr_assert_not_null(strstr(error_message(pool_warnings(rig.pool)), "trimwrite"));
+	cr_assert_null(pool_warnings(rig.pool)); /* the coordinator says so from the scenario */
 }
