@@ -224,6 +224,9 @@ static void print_means(const struct result *r, FILE *out)
 
 /* --- what stands out -------------------------------------------------------------------------------- */
 
+/* One host is always the slowest; below this share of the median it is no news. */
+static const double WORTH_A_LINE = 0.01;
+
 static void print_slowest(const struct result *r, FILE *out)
 {
 	const struct result_step *worst = NULL;
@@ -249,7 +252,7 @@ static void print_slowest(const struct result *r, FILE *out)
 		slowest = host_of_step;
 		worst = s;
 	}
-	if (!worst)
+	if (!worst || most < WORTH_A_LINE)
 		return;
 	host = str_printable(slowest->name);
 	label = text_label(r, worst->point, worst->nr_point, worst->phase, worst->repeat);

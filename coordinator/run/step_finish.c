@@ -158,7 +158,8 @@ static void warn_member(struct step_sums *s, const struct host_sums *h, const st
 	if (!sum.errors && !sum.short_ios && !sum.unfinished_ios)
 		return;
 	first = errors_text(t);
-	errors = xasprintf("I/O error%s%s%s", sum.errors == 1 ? "" : "s", *first ? "; first: " : "", first);
+	errors = xasprintf("I/O error%s%s%s", sum.errors == 1 ? "" : "s", *first ? "; first: " : "",
+			   first);
 	unfinished = xasprintf("I/Os never completed; the oldest was %.3f s old",
 			       (double)sum.unfinished_age_ns / 1e9);
 	warn_count(s, h, m, sum.errors, errors);
@@ -222,11 +223,13 @@ static void warn_overlap(struct step_sums *s, double overlap)
 static void fill_start(const struct step_sums *s, struct result_step *ret)
 {
 	uint64_t first = UINT64_MAX, last = 0;
+	size_t nr_hosts = 0, nr_known = 0;
 
 	for (size_t i = 0; i < s->plan->hosts.nr_hosts; i++) {
 		const struct host_sums *h = &s->hosts[i];
 		uint64_t own = UINT64_MAX;
 
+		nr_hosts += h->work && h->work->nr_members;
 		for (size_t m = 0; h->work && m < h->work->nr_members; m++) {
 			uint64_t at = h->members[m].done.first_io_ns;
 
@@ -235,7 +238,7 @@ static void fill_start(const struct step_sums *s, struct result_step *ret)
 		}
 		if (own == UINT64_MAX)
 			continue;
-		ret->has_start = true;
+		nr_known++;
 		if (h->clock_error_ns > ret->start_error_ns)
 			ret->start_error_ns = h->clock_error_ns;
 		first = own < first ? own : first;
@@ -245,6 +248,8 @@ static void fill_start(const struct step_sums *s, struct result_step *ret)
 		free(ret->start_last_host);
 		ret->start_last_host = xstrdup(h->name);
 	}
+	/* Of many hosts one alone has no spread: the others were lost. */
+	ret->has_start = nr_known && (nr_known > 1 || nr_hosts == 1);
 	ret->start_spread_ns = ret->has_start ? last - first : 0;
 }
 

@@ -146,6 +146,24 @@ Test(golden, every_report_is_printable_and_fits)
 	}
 }
 
+static void results_even(struct result *r)
+{
+	struct result_group *hosts;
+
+	results_many(r);
+	hosts = r->steps[0].groups[0].hosts;
+	for (size_t h = 0; h < r->steps[0].groups[0].nr_hosts; h++)
+		hosts[h].dir[DIR_READ].iops = hosts[h].total.iops = 1000 - (double)(h % 7);
+}
+
+/* One of many hosts is always the slowest: not every run needs to be told of it. */
+Test(golden, hosts_that_are_alike_have_no_slowest)
+{
+	_cleanup_free_ char *text = print(results_even, "text");
+
+	cr_expect_null(strstr(text, "slowest host"));
+}
+
 /* Of many hosts the worst ones are shown, and the one that lags is first but for those with errors. */
 Test(golden, a_long_table_shows_its_worst_rows)
 {

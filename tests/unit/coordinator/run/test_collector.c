@@ -140,6 +140,24 @@ Test(collector, start_spread_over_hosts)
 	fleet_fini(&f);
 }
 
+/* Of two hosts only one's first I/O is known: that is no spread of 0. */
+Test(collector, one_host_that_is_left_has_no_spread)
+{
+	struct job job = fleet_job("r", RW_RANDREAD);
+	struct member_done m = fleet_member(0, 1, 0, S);
+	struct load l = { .dir = DIR_READ };
+	struct test_fleet f;
+
+	fleet_init(&f, 2, &job, 1);
+	collector_begin(f.collector, 0, 0);
+	m.first_io_ns = 100 * US;
+	load_add(&l, 10, 4096, MS);
+	fleet_done(&f, 0, (struct msg_done) { .members = &m, .nr_members = 1 }, &l, 1);
+	collector_lost(f.collector, 1, HOST_LOST, S);
+	cr_expect_not(fleet_finish(&f)->steps[0].has_start);
+	fleet_fini(&f);
+}
+
 /* The window is 2 s; end_fsync takes 1 s more: it is in the writes' time and the group's, not the reads'. */
 Test(collector, end_fsync_is_part_of_the_writes)
 {
