@@ -281,6 +281,21 @@ const struct result *collector_result(const struct collector *c)
 	return &c->result;
 }
 
+/* A run that was ended early shows no trace of the steps that it never came to. */
+static void warn_missing(struct collector *c)
+{
+	_cleanup_free_ char *text = NULL;
+	size_t measured = 0;
+
+	for (size_t i = 0; i < c->plan->nr_steps; i++)
+		measured += c->plan->steps[i].measured;
+	if (c->result.nr_steps >= measured)
+		return;
+	text = xasprintf("%zu of %zu measured steps did not run", measured - c->result.nr_steps,
+			 measured);
+	result_warn(&c->result, NULL, NULL, text);
+}
+
 const struct result *collector_finish(struct collector *c, enum run_status status, int exit_status,
 				      const char *started, const char *ended)
 {
@@ -292,6 +307,8 @@ const struct result *collector_finish(struct collector *c, enum run_status statu
 	r->exit_status = exit_status;
 	r->started = copy_text(started);
 	r->ended = copy_text(ended);
+	if (ended)
+		warn_missing(c);
 	summary_fill(r);
 	return r;
 }

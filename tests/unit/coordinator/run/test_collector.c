@@ -91,6 +91,22 @@ Test(collector, totals_of_a_dead_io_process_are_partial)
 	fleet_fini(&f);
 }
 
+Test(collector, steps_that_did_not_run_are_counted)
+{
+	struct job job = fleet_job("r", RW_RANDREAD);
+	struct load l = { .dir = DIR_READ };
+	struct test_fleet f;
+
+	fleet_init(&f, 1, &job, 1);
+	fleet_steps(&f, 2, 2);
+	f.plan.steps[3].measured = false;
+	collector_begin(f.collector, 0, 0);
+	load_add(&l, 10, 4096, MS);
+	fleet_done_one(&f, 0, l, 0, S);
+	cr_expect(fleet_warned(fleet_finish(&f), "2 of 3 measured steps did not run"));
+	fleet_fini(&f);
+}
+
 Test(collector, nothing_measured_is_not_zero)
 {
 	struct job job = fleet_job("r", RW_RANDREAD);
