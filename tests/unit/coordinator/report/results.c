@@ -107,16 +107,12 @@ static void add_fleet_device(struct result_step *s, const char *host, bool is_fo
 	d->foreign_bytes = d->foreign_ios * 4096;
 }
 
-void results_fleet(struct result *r)
-{
-	static const char *const hosts[] = { "initiator01", "initiator02", "initiator03",
-					     "initiator04", "target" };
-	static const uint64_t ios[] = { 1200000, 1201000, 790000, 1199000 };
-	static const char *const jobs[] = { "oltp", "backup" };
-	struct result_group *all;
-	struct result_step *s;
+static const char *const fleet_hosts[] = { "initiator01", "initiator02", "initiator03",
+					   "initiator04", "target" };
 
-	rig_fill_run(r, "oltp-mix", hosts, 5);
+static void fill_fleet_run(struct result *r)
+{
+	rig_fill_run(r, "oltp-mix", fleet_hosts, 5);
 	r->hosts[4].role = xstrdup("observer");
 	for (size_t h = 0; h < 4; h++)
 		rig_add_pair(&r->hosts[h].labels, &r->hosts[h].nr_labels, "rack",
@@ -131,14 +127,19 @@ void results_fleet(struct result *r)
 			"really passed",
 			h + 1);
 
-		result_warn(r, hosts[h], NULL, late);
-		result_warn(r, hosts[h], "lun0", "the device's cache was not dropped");
+		result_warn(r, fleet_hosts[h], NULL, late);
+		result_warn(r, fleet_hosts[h], "lun0", "the device's cache was not dropped");
 	}
 	result_fault(
 		r, "initiator03", "lun0",
 		"job 'oltp': 3 I/O errors; first: read: Input/output error at offset 4096 (3 of "
 		"them)");
-	s = rig_add_step(r, "main", 2);
+}
+
+static struct result_step *add_fleet_step(struct result *r)
+{
+	struct result_step *s = rig_add_step(r, "main", 2);
+
 	s->has_start = true;
 	s->start_spread_ns = 412 * US;
 	s->start_error_ns = 23 * US;
@@ -155,12 +156,20 @@ void results_fleet(struct result *r)
 		    "direct=true engine=io_uring",
 		    "initiator[01-04]", "lun0");
 	s->jobs[1].group = xstrdup("bulk");
-	all = &s->groups[0];
-	rig_name_group(all, "all", 16, 31 * S);
-	all->hosts = xcalloc(4, sizeof(*all));
-	all->nr_hosts = 4;
 	for (size_t h = 0; h < 4; h++)
-		set_fleet_host(&all->hosts[h], hosts[h], ios[h], (h == 2 ? 1519 : 1000) * US);
+		add_fleet_device(s, fleet_hosts[h], h == 3);
+	return s;
+}
+
+static void fill_fleet_total(struct result_group *all)
+{
+	static const uint64_t ios[] = { 1200000, 1201000, 790000, 1199000 };
+	static const char *const jobs[] = { "oltp", "backup" };
+
+	rig_name_group(all, "all", 16, 31 * S);
+	rig_add_members(&all->hosts, &all->nr_hosts, 4);
+	for (size_t h = 0; h < 4; h++)
+		set_fleet_host(&all->hosts[h], fleet_hosts[h], ios[h], (h == 2 ? 1519 : 1000) * US);
 	all->hosts[2].dir[DIR_READ].sum.counts.errors = 3;
 	all->hosts[2].total.sum.counts.errors = 3;
 	rig_sum_hosts(all);
@@ -179,17 +188,23 @@ void results_fleet(struct result *r)
 				   .offset = 4096,
 				   .at_ns = 12345 * MS,
 			   });
-	all->jobs = xcalloc(2, sizeof(*all));
-	all->nr_jobs = 2;
+	rig_add_members(&all->jobs, &all->nr_jobs, 2);
 	for (size_t j = 0; j < 2; j++)
 		set_fleet_host(&all->jobs[j], jobs[j], 2195000, 1100 * US);
+}
+
+void results_fleet(struct result *r)
+{
+	struct result_step *s;
+
+	fill_fleet_run(r);
+	s = add_fleet_step(r);
+	fill_fleet_total(&s->groups[0]);
 	/* A group of one host. */
 	rig_name_group(&s->groups[1], "bulk", 4, 31 * S);
 	rig_add_members(&s->groups[1].hosts, &s->groups[1].nr_hosts, 1);
-	set_fleet_host(s->groups[1].hosts, hosts[0], 100000, 1000 * US);
+	set_fleet_host(s->groups[1].hosts, fleet_hosts[0], 100000, 1000 * US);
 	rig_sum_hosts(&s->groups[1]);
-	for (size_t h = 0; h < 4; h++)
-		add_fleet_device(s, hosts[h], h == 3);
 	rig_add_check(r, s, "errors == 0", CHECK_FAILED, "errors is 3");
 	rig_add_check(r, s, "bulk:read.iops > 1k", CHECK_PASSED, "bulk:read.iops is 3226");
 	rig_add_check(r, s, "trim.iops > 1", CHECK_SKIPPED, "no metric trim.iops here");
@@ -363,6 +378,22 @@ void results_fsync(struct result *r)
 	summary_fill(r);
 }
 
+static void add_stuck(struct result_step *s)
+{
+	for (size_t i = 0; i < 24; i++) {
+		s->stuck = xrealloc(s->stuck, i + 1, sizeof(*s->stuck));
+		s->stuck[s->nr_stuck++] = (struct result_stuck) {
+			.host = xstrdup("node1"),
+			.target = xstrdup("disk"),
+			.path = xstrdup("/dev/sdb"),
+			.offset = 1048576 * i,
+			.bytes = 4096,
+			.age_ns = 31 * S - i * MS,
+			.direction = DIR_READ,
+		};
+	}
+}
+
 /* Two devices of one host, two jobs; errors of several kinds, and a device that hangs. */
 void results_hung(struct result *r)
 {
@@ -386,18 +417,7 @@ void results_hung(struct result *r)
 		    "nvme, disk");
 	rig_add_job(s, jobs[1], "rw=write bs=64KiB iodepth=2 engine=io_uring fdatasync=16", "node1",
 		    "nvme");
-	for (size_t i = 0; i < 24; i++) {
-		s->stuck = xrealloc(s->stuck, i + 1, sizeof(*s->stuck));
-		s->stuck[s->nr_stuck++] = (struct result_stuck) {
-			.host = xstrdup("node1"),
-			.target = xstrdup("disk"),
-			.path = xstrdup("/dev/sdb"),
-			.offset = 1048576 * i,
-			.bytes = 4096,
-			.age_ns = 31 * S - i * MS,
-			.direction = DIR_READ,
-		};
-	}
+	add_stuck(s);
 	all = s->groups;
 	rig_name_group(all, "all", 3, 30 * S);
 	rig_name_group(rig_add_members(&all->hosts, &all->nr_hosts, 1), "node1", 3, 30 * S);

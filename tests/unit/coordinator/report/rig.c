@@ -79,7 +79,7 @@ void rig_set_rates(struct result_direction *d, uint64_t runtime_ns)
 
 void rig_set_samples(struct result_direction *d)
 {
-	struct sample_stats s = { .n = 30, .interval_ns = NS_PER_S };
+	struct sample_stats s = { .n = d->runtime_ns / NS_PER_S, .interval_ns = NS_PER_S };
 
 	s.mean = d->iops;
 	s.min = d->iops * 0.9;
@@ -93,7 +93,7 @@ void rig_set_samples(struct result_direction *d)
 	d->bw_samples = s;
 	d->has_common = true;
 	d->common_start_ns = 2 * NS_PER_S;
-	d->common_end_ns = 32 * NS_PER_S;
+	d->common_end_ns = d->common_start_ns + s.n * NS_PER_S;
 	d->common_iops = d->iops;
 	d->common_bw_bytes = d->bw_bytes;
 }
