@@ -32,12 +32,9 @@ static uint64_t *number_of(struct request *r, const char *key)
 		const char *key;
 		uint64_t *value;
 	} numbers[] = {
-		{ "runtime_ms", &r->job.runtime_ns },
-		{ "ramp_ms", &r->job.ramp_time_ns },
-		{ "latency_ns", &r->latency_ns },
-		{ "size", &r->size },
-		{ "reap_min", &r->reap_min },
-		{ "block", &r->block },
+		{ "runtime_ms", &r->job.runtime_ns }, { "ramp_ms", &r->job.ramp_time_ns },
+		{ "latency_ns", &r->latency_ns },     { "size", &r->size },
+		{ "reap_min", &r->reap_min },         { "block", &r->block },
 		{ "start_ns", &r->start_ns },
 	};
 

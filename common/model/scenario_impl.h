@@ -39,6 +39,8 @@ struct phase_at {
 /* Notes a mistake (a warning) of the part at this path. */
 void find_mistake(struct checker *c, const char *path, const char *fmt, ...) _printf_(3, 4);
 void find_warning(struct checker *c, const char *path, const char *fmt, ...) _printf_(3, 4);
+/* Ends the finding: mistakes become errors, warnings go to the scenario. */
+struct error *take_findings(struct checker *c) _must_check_;
 /* "jobs[0]" or "phases[1].jobs[0]", ".key" behind it when key is not NULL; owned by the caller. */
 char *job_path(const struct checker *c, size_t phase, size_t job,
 	       const char *key) _returns_nonnull_;

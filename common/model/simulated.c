@@ -71,9 +71,10 @@ struct error *latency_curve_init(struct latency_curve *curve, const struct quant
 			return error_new(ERR_CONFIG, "'%s' is no percentile; write 50, 99 or 99.9",
 					 quantiles[i].percent);
 		if (percent <= before)
-			return error_new(ERR_CONFIG,
-					 "'%s' comes after the same or a larger percentile; sort them",
-					 quantiles[i].percent);
+			return error_new(
+				ERR_CONFIG,
+				"'%s' comes after the same or a larger percentile; sort them",
+				quantiles[i].percent);
 		if (i && quantiles[i].latency_ns < curve->points[i - 1].latency_ns)
 			return error_new(ERR_CONFIG,
 					 "'%s' has a smaller latency than the percentile before it",
