@@ -5,7 +5,10 @@
 #include <inttypes.h>
 #include <math.h>
 
-enum { DEVICES_MAX = 12 }; /* of more, those that stand out */
+enum {
+	DEVICES_MAX = 12,  /* of more, those that stand out */
+	TARGETS_NAMED = 3, /* of those on one disk */
+};
 
 /* Which of the names tell the devices apart; the others stand in the title. */
 struct columns {
@@ -56,16 +59,56 @@ static void add_counts(struct table *t, const char *what, uint64_t ios, uint64_t
 	add_time(t, ticks_ns);
 }
 
-static void add_names(struct table *t, const struct columns *c, const struct result_device *d)
+/* Files of one disk, say: its counters are the same for all of them. */
+static bool is_same_disk(const struct result_device *a, const struct result_device *b)
 {
-	_cleanup_free_ char *disk = NULL;
+	return a->disk && b->disk && streq(a->disk, b->disk) && streq(a->host, b->host) &&
+	       a->is_file == b->is_file;
+}
+
+/* "a, b and 3 more": the targets whose counters stand in d's row, the first of its disk. */
+static char *targets_text(const struct result_step *s, const struct result_device *d)
+{
+	char *text = xstrdup(d->target);
+	size_t nr = 1;
+
+	for (const struct result_device *e = d + 1; e < s->devices + s->nr_devices; e++) {
+		char *longer;
+
+		if (!is_same_disk(d, e) || nr++ >= TARGETS_NAMED)
+			continue;
+		longer = xasprintf("%s, %s", text, e->target);
+		free(text);
+		text = longer;
+	}
+	if (nr > TARGETS_NAMED) {
+		char *longer = xasprintf("%s and %zu more", text, nr - TARGETS_NAMED);
+
+		free(text);
+		text = longer;
+	}
+	return text;
+}
+
+static bool is_first_of_disk(const struct result_step *s, size_t device)
+{
+	for (size_t i = 0; i < device; i++)
+		if (is_same_disk(&s->devices[i], &s->devices[device]))
+			return false;
+	return true;
+}
+
+static void add_names(struct table *t, const struct result_step *s, const struct columns *c,
+		      const struct result_device *d)
+{
+	_cleanup_free_ char *disk = NULL, *targets = targets_text(s, d);
 
 	if (d->disk)
 		disk = xasprintf("%s%s", d->disk, d->is_file ? " (file)" : "");
 	if (c->host)
 		table_text(t, d->host);
 	if (c->target)
-		table_text(t, d->target);
+		table_text(t, targets);
 	table_text(t, disk ? disk : d->path ? d->path : "-");
 }
 
@@ -82,13 +125,14 @@ static bool is_counted(const struct result_device *d)
 }
 
 /* A row each for reads and writes, and for discards and flushes where there were any. */
-static void add_device(struct table *t, const struct columns *c, const struct result_device *d)
+static void add_device(struct table *t, const struct result_step *s, const struct columns *c,
+		       const struct result_device *d)
 {
 	size_t nr_names = 1 + c->host + c->target;
 	char util[UNITS_TEXT];
 
 	text_percent(util, d->util);
-	add_names(t, c, d);
+	add_names(t, s, c, d);
 	add_counts(t, "r", d->read_ios, d->read_bytes, d->read_merges, d->read_ticks_ns);
 	add_time(t, d->in_queue_ns);
 	table_cell(t, "%s", util);
@@ -177,7 +221,7 @@ void text_devices(const struct result_step *s, FILE *out)
 	size_t nr = 0, shown;
 
 	for (size_t i = 0; i < s->nr_devices; i++)
-		if (is_counted(&s->devices[i]))
+		if (is_counted(&s->devices[i]) && is_first_of_disk(s, i))
 			devices[nr++] = &s->devices[i];
 	if (!nr)
 		return;
@@ -186,7 +230,7 @@ void text_devices(const struct result_step *s, FILE *out)
 	shown = nr > DEVICES_MAX ? DEVICES_MAX : nr;
 	add_head(&t, &c);
 	for (size_t i = 0; i < shown; i++)
-		add_device(&t, &c, devices[i]);
+		add_device(&t, s, &c, devices[i]);
 	print_title(s, &c, out);
 	table_print(&t, out, 2);
 	if (shown < nr)

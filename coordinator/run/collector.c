@@ -257,6 +257,7 @@ void collector_live(const struct collector *c, struct live *ret)
 		if (h->is_done || h->is_lost)
 			continue;
 		ret->hosts_running++;
+		ret->has_rates |= h->nr_samples > 0;
 		ret->iops += h->iops;
 		ret->bw_bytes += h->bw_bytes;
 		if (h->oldest_ns > ret->oldest_ns)

@@ -49,6 +49,7 @@ struct live {
 	double iops, bw_bytes;
 	uint64_t errors, oldest_ns;
 	size_t hosts_running, hosts_total;
+	bool has_rates; /* of any host: before its first sample nothing is known */
 };
 void collector_live(const struct collector *c, struct live *ret);
 

@@ -77,7 +77,7 @@ static char *running_text(const struct plan *plan, const struct run_view *v,
 {
 	_cleanup_free_ char *where = where_text(plan, v);
 	char elapsed[UNITS_TEXT], left[UNITS_TEXT], iops[UNITS_TEXT], bw[UNITS_TEXT];
-	_cleanup_free_ char *left_text = NULL, *errors = NULL;
+	_cleanup_free_ char *left_text = NULL, *errors = NULL, *rates = NULL;
 
 	seconds_text(elapsed, now_ns > v->start_ns ? now_ns - v->start_ns : 0);
 	seconds_text(left, remaining_ns(plan, v, now_ns));
@@ -86,8 +86,9 @@ static char *running_text(const struct plan *plan, const struct run_view *v,
 	left_text = v->end_ns ? xasprintf(", %s left", left) : xstrdup("");
 	errors = live->errors ? xasprintf(", %llu errors", (unsigned long long)live->errors)
 			      : xstrdup("");
-	return xasprintf("%s: %s%s, %zu/%zu hosts, %s IOPS, %s/s%s", where, elapsed, left_text,
-			 live->hosts_running, live->hosts_total, iops, bw, errors);
+	rates = live->has_rates ? xasprintf(", %s IOPS, %s/s", iops, bw) : xstrdup("");
+	return xasprintf("%s: %s%s, %zu/%zu hosts%s%s", where, elapsed, left_text,
+			 live->hosts_running, live->hosts_total, rates, errors);
 }
 
 static char *resting_text(const struct plan *plan, const struct run_view *v, uint64_t now_ns)

@@ -4,6 +4,7 @@
 #include "coordinator/report/report.h"
 #include "coordinator/report/table.h"
 #include "tests/unit/coordinator/report/results.h"
+#include "tests/unit/coordinator/report/rig.h"
 
 #include <criterion/criterion.h>
 
@@ -144,6 +145,27 @@ Test(golden, every_report_is_printable_and_fits)
 		for (const char *p = json; *p; p++)
 			cr_assert(*p == '\n' || (*p >= 0x20 && *p < 0x7f));
 	}
+}
+
+/* Five files on the disk of the quick start's one. */
+static void results_files(struct result *r)
+{
+	static const char *const names[] = { "b", "c", "d", "e" };
+
+	results_single(r);
+	for (size_t i = 0; i < array_size(names); i++)
+		rig_add_device(&r->steps[0], "local", names[i], "vda")->is_file = true;
+}
+
+/* The counters of a disk are shown once, however many targets lie on it. */
+Test(golden, a_disk_has_one_row)
+{
+	_cleanup_free_ char *text = print(results_files, "text");
+	const char *row = strstr(text, "  scratch, b, c and        vda (file)  r ");
+
+	cr_assert_not_null(row, "%s", text);
+	cr_expect_not_null(strstr(row, "\n  2 more\n"), "%s", row);
+	cr_expect_null(strstr(strstr(row, "vda") + 1, "vda"), "%s", row);
 }
 
 static void results_even(struct result *r)

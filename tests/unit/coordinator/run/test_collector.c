@@ -450,10 +450,13 @@ Test(collector, live_is_the_last_interval_of_all_hosts)
 	collector_live(f.collector, &live);
 	cr_expect_eq(live.hosts_total, 0);
 	collector_begin(f.collector, 0, 0);
+	collector_live(f.collector, &live);
+	cr_expect_not(live.has_rates);
 	fleet_intervals(&f, 0, 2, 100);
 	fleet_intervals(&f, 1, 2, 300);
 	collector_lost(f.collector, 2, HOST_LOST, 1);
 	collector_live(f.collector, &live);
+	cr_expect(live.has_rates);
 	cr_expect_float_eq(live.iops, 400, 1e-9);
 	cr_expect_float_eq(live.bw_bytes, 400 * 4096, 1e-6);
 	cr_expect_eq(live.hosts_running, 2);
