@@ -88,6 +88,14 @@ static void print_direction(const struct stats_block *b, enum direction dir, uin
 		       (unsigned long long)sum.slat.count, hist_mean(&sum.slat),
 		       (unsigned long long)sum.clat.count, hist_mean(&sum.clat));
 	}
+	if (sum.service.count)
+		printf("  service: mean=%.0f p50=%llu late: p50=%llu p99=%llu max=%llu "
+		       "unissued=%llu\n",
+		       hist_mean(&sum.service),
+		       (unsigned long long)hist_percentile(&sum.service, 50),
+		       (unsigned long long)hist_percentile(&sum.late, 50),
+		       (unsigned long long)hist_percentile(&sum.late, 99),
+		       (unsigned long long)sum.late.max, (unsigned long long)c->unissued_ios);
 	direction_sum_fini(&sum);
 }
 

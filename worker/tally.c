@@ -146,6 +146,10 @@ void tally_rows(const struct tally *now, const struct tally *before, struct memb
 			encode(&n->clat, NULL, &row.clat, &row.clat_len);
 		if (!before && n->slat.count)
 			encode(&n->slat, NULL, &row.slat, &row.slat_len);
+		if (!before && n->service.count)
+			encode(&n->service, NULL, &row.service, &row.service_len);
+		if (!before && n->late.count)
+			encode(&n->late, NULL, &row.late, &row.late_len);
 		rows[nr++] = row;
 	}
 	*ret = rows;

@@ -43,6 +43,12 @@ static const struct choice on_error_choices[] = {
 	{ NULL }
 };
 
+static const struct choice rate_process_choices[] = {
+	{ "linear",  RATE_LINEAR,  "evenly, the threads of the fleet spread over the time between two I/Os" },
+	{ "poisson", RATE_POISSON, "at random, as from many users that know nothing of each other" },
+	{ NULL }
+};
+
 /* Names of things become texts of reports and paths of metrics; these bounds are far above use. */
 enum { NAME_MAX_BYTES = 128, TEXT_MAX_BYTES = 4096, MAX_TARGETS_PER_JOB = 1024, MAX_HOSTS_PER_JOB = 8192 };
 #define BYTES_MAX (1ull << 62)              /* offset + size stay below 2^63 */
@@ -115,6 +121,12 @@ static const struct field job_fields[] = {
 		.help = "I/Os of a random job that follow each other from each random offset on (fio: randread:N)"),
 	F_SIZE(struct job, skip, .def = "0", .max = BYTES_MAX,
 	       .help = "Bytes that a sequential job leaves out after each I/O (fio: read:SIZE)"),
+	F_STRING(struct job, rate, .flags = FIELD_OPTIONAL | FIELD_NONEMPTY, .max = TEXT_MAX_BYTES,
+		 .help = "Bytes per second and thread at which I/O becomes due: 10m; reads, writes and trims apart: 10m,5m"),
+	F_STRING(struct job, rate_iops, .flags = FIELD_OPTIONAL | FIELD_NONEMPTY, .max = TEXT_MAX_BYTES,
+		 .help = "I/Os per second and thread that become due: 1000, or 700,300; lat counts from the instant at which an I/O was due"),
+	F_CHOICE(struct job, rate_process, .choices = rate_process_choices, .def = "linear",
+		 .help = "When the I/O of a job with a rate becomes due"),
 	F_COUNT(struct job, number_ios, .flags = FIELD_OPTIONAL, .min = 1,
 		.help = "I/Os of each thread after which it ends; without it as many as io_size or the passes take"),
 	F_COUNT(struct job, loops, .def = "1", .min = 1, .max = 1ull << 32,

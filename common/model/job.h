@@ -37,6 +37,8 @@ enum job_engine_can {
 	ENGINE_CAN_TRIM = 4,   /* discard */
 };
 
+enum job_rate_process { RATE_LINEAR, RATE_POISSON };
+
 /* The largest I/O. */
 enum { JOB_MAX_BYTES = 1 << 30 };
 
@@ -76,6 +78,8 @@ struct job {
 	double percentage_random;  /* of a random job's I/Os; the others follow the one before */
 	uint64_t sequence;         /* I/Os in sequence from each random offset; 0 and 1: one */
 	uint64_t skip;             /* bytes left out after each I/O of a sequential job */
+	char *rate, *rate_iops;    /* per thread, read by workload.h; NULL: as fast as it goes */
+	int rate_process;          /* enum job_rate_process */
 	uint64_t number_ios;       /* per thread and pass, at most; 0: no bound */
 	uint64_t loops;            /* passes of a job that is not time_based */
 	struct fieldset set;

@@ -45,6 +45,16 @@ static const struct hist *get_clat(const struct result_direction *d)
 	return &d->sum.clat;
 }
 
+static const struct hist *get_service(const struct result_direction *d)
+{
+	return &d->sum.service;
+}
+
+static const struct hist *get_late(const struct result_direction *d)
+{
+	return &d->sum.late;
+}
+
 static const struct hist *get_slat(const struct result_direction *d)
 {
 	return &d->sum.slat;
@@ -94,9 +104,11 @@ const struct path_metric path_metrics[] = {
 	{ "errors",    PATH_NUMBER,      "I/Os that ended with an error; without a direction those of syncs are in it",
 	  .of_direction = get_errors },
 	{ "short_ios", PATH_NUMBER,      "I/Os that moved fewer bytes than asked",       .of_direction = get_short_ios },
-	{ "lat",       PATH_NS,          "time from submission to completion",           .distribution = get_lat },
+	{ "lat",       PATH_NS,          "time from submission (with a rate: from when it was due) to completion", .distribution = get_lat },
 	{ "clat",      PATH_NS,          "the part of it after the submitting call",     .distribution = get_clat },
 	{ "slat",      PATH_NS,          "the part of it inside the submitting call",    .distribution = get_slat },
+	{ "service",   PATH_NS,          "of jobs with a rate: time from submission on, where lat is from when it was due", .distribution = get_service },
+	{ "late",      PATH_NS,          "of jobs with a rate: what a thread was late with a free slot", .distribution = get_late },
 	{ "cpu.usr",   PATH_PERCENT,     "processor time in user mode, percent of one CPU",   .of_group = get_cpu_usr },
 	{ "cpu.sys",   PATH_PERCENT,     "processor time in the kernel, percent of one CPU",  .of_group = get_cpu_sys },
 	{ "cpu.ctx",   PATH_NUMBER,      "context switches",                             .of_group = get_ctx },

@@ -57,6 +57,8 @@ void direction_sum_fini(struct direction_sum *d)
 	hist_fini(&d->lat);
 	hist_fini(&d->clat);
 	hist_fini(&d->slat);
+	hist_fini(&d->service);
+	hist_fini(&d->late);
 	*d = (struct direction_sum) { 0 };
 }
 
@@ -66,4 +68,6 @@ void direction_sum_merge(struct direction_sum *to, const struct direction_sum *f
 	hist_merge(&to->lat, &from->lat);
 	hist_merge(&to->clat, &from->clat);
 	hist_merge(&to->slat, &from->slat);
+	hist_merge(&to->service, &from->service);
+	hist_merge(&to->late, &from->late);
 }

@@ -68,6 +68,8 @@ void pow2_counts_merge(struct pow2_counts *to, const struct pow2_counts *from);
 struct direction_sum {
 	struct counts counts;
 	struct hist lat, clat, slat; /* clat and slat stay empty where lat is all there is */
+	/* Of a job with a rate: since its submission, where lat is since it was due; what the thread was late. */
+	struct hist service, late;
 };
 void direction_sum_fini(struct direction_sum *d);
 void direction_sum_merge(struct direction_sum *to, const struct direction_sum *from);

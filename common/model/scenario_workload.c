@@ -25,6 +25,8 @@ static bool check_texts(struct checker *c, const struct phase_at *ph, size_t i)
 {
 	const struct job *job = &ph->jobs[i];
 	_cleanup_free_ char *range = job_path(c, ph->index, i, "bsrange");
+	_cleanup_free_ char *rate_key = job_path(c, ph->index, i, "rate");
+	_cleanup_free_ char *iops = job_path(c, ph->index, i, "rate_iops");
 	struct distribution dist;
 	struct error *err = job_distribution(job, &dist);
 	bool good = !err;
@@ -39,6 +41,19 @@ static bool check_texts(struct checker *c, const struct phase_at *ph, size_t i)
 		if (err)
 			find_error(c, ph, i, &err);
 	}
+	for (int dir = DIR_READ; dir <= DIR_TRIM; dir++) {
+		struct rate rate;
+
+		err = job_rate(job, (enum direction)dir, &rate);
+		good &= !err;
+		if (err)
+			find_error(c, ph, i, &err);
+	}
+	if (job->rate && job->rate_iops)
+		find_mistake(c, rate_key, "rate_iops sets the pace already; give one of them");
+	if (job_has_rate(job) && job->rw == RW_TRIMWRITE)
+		find_mistake(c, job->rate ? rate_key : iops,
+			     "rw: trimwrite knows no rate; each write follows its trim");
 	if (job->bssplit && job->bsrange)
 		find_mistake(c, range,
 			     "bssplit says already which sizes there are; give one of them");
@@ -97,6 +112,8 @@ static void check_useless(struct checker *c, const char *path, const struct job 
 		find_warning(c, path, "skip does nothing: the job is random");
 	if (job->time_based && job->loops > 1 && given(c, job, "loops"))
 		find_warning(c, path, "loops does nothing: time_based goes on until runtime");
+	if (!job_has_rate(job) && job->rate_process != RATE_LINEAR && given(c, job, "rate_process"))
+		find_warning(c, path, "rate_process does nothing without rate or rate_iops");
 	if (job->rw == RW_TRIMWRITE && job->iodepth > 1)
 		find_warning(c, path,
 			     "iodepth %llu with rw: trimwrite: each block is written when its "
@@ -109,7 +126,7 @@ void check_workload(struct checker *c, const struct phase_at *ph, size_t i)
 	_cleanup_free_ char *path = job_path(c, ph->index, i, NULL);
 
 	if (!sure(c, ph, i, "bs") || !sure(c, ph, i, "bssplit") || !sure(c, ph, i, "bsrange") ||
-	    !sure(c, ph, i, "blockalign") || !check_texts(c, ph, i))
+	    !sure(c, ph, i, "blockalign") || !sure(c, ph, i, "rw") || !check_texts(c, ph, i))
 		return;
 	check_sizes(c, ph, i);
 	check_useless(c, path, &ph->jobs[i]);

@@ -6,6 +6,7 @@
 #include <math.h>
 
 enum { TEXT_BYTES = 64 };
+#define RATE_MAX (1ull << 50)
 
 /* --- reading -------------------------------------------------------------------------------------- */
 
@@ -262,6 +263,38 @@ uint64_t job_odd_size(const struct job *job, uint64_t unit)
 uint64_t job_align(const struct job *job)
 {
 	return job->blockalign ? job->blockalign : job_min_bytes(job);
+}
+
+/* --- rates ---------------------------------------------------------------------------------------- */
+
+struct error *job_rate(const struct job *job, enum direction dir, struct rate *ret)
+{
+	const char *text = job->rate_iops ? job->rate_iops : job->rate;
+	const char *key = job->rate_iops ? "rate_iops" : "rate";
+	_cleanup_free_ char *part = text ? part_of(text, dir) : NULL;
+	uint64_t value = 0;
+	int error;
+
+	*ret = (struct rate) { .is_bytes = !job->rate_iops };
+	if (text && has_more_than_three_parts(text))
+		return error_new(ERR_CONFIG,
+				 "%s: '%.40s' has more parts than reads, writes and trims", key,
+				 text);
+	if (!part)
+		return text && job_directions(job) & 1u << dir
+			       ? error_new(ERR_CONFIG,
+					   "%s: '%.40s' has none for the job's %ss; give one for "
+					   "each "
+					   "direction of the job",
+					   key, text, direction_names[dir])
+			       : NULL;
+	error = job->rate_iops ? units_parse_count(part, &value) : units_parse_size(part, &value);
+	if (error || !value || value > RATE_MAX)
+		return error_new(ERR_CONFIG, "%s: '%.40s' is not a rate; write %s", key, part,
+				 job->rate_iops ? "I/Os per second: 1000 or 5k"
+						: "bytes per second: 10m or 1MB");
+	ret->per_s = (double)value;
+	return NULL;
 }
 
 /* --- places --------------------------------------------------------------------------------------- */

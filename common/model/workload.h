@@ -43,6 +43,21 @@ uint64_t job_odd_size(const struct job *job, uint64_t unit);
 /* Where random I/O may begin: multiples of this, from the range's start on. */
 uint64_t job_align(const struct job *job);
 
+/* --- rates ---------------------------------------------------------------------------------------- */
+
+struct rate {
+	double per_s; /* 0: no rate */
+	bool is_bytes;
+};
+
+/* At which rate I/O of that direction becomes due in each thread. The error names the key. */
+struct error *job_rate(const struct job *job, enum direction dir, struct rate *ret) _must_check_;
+
+static inline bool job_has_rate(const struct job *job)
+{
+	return job->rate || job->rate_iops;
+}
+
 /* --- places --------------------------------------------------------------------------------------- */
 
 enum distribution_kind { DIST_UNIFORM, DIST_ZIPF, DIST_PARETO, DIST_NORMAL, DIST_ZONED };

@@ -110,6 +110,12 @@ static const struct field member_row_fields[] = {
 		HELP("histogram from submission on")),
 	F_BYTES(T, slat, slat_len, .max = HIST_BYTES_MAX, OPTIONAL,
 		HELP("histogram of submissions")),
+	F_BYTES(T, service, service_len, .max = HIST_BYTES_MAX, OPTIONAL,
+		HELP("of a job with a rate: histogram from submission on, where lat is from the "
+		     "instant at which the I/O was due")),
+	F_BYTES(T, late, late_len, .max = HIST_BYTES_MAX, OPTIONAL,
+		HELP("of a job with a rate: histogram of what the thread was late with a free "
+		     "slot")),
 	{ 0 },
 };
 #undef T

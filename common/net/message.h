@@ -101,13 +101,13 @@ struct msg_start {
 };
 
 /* One member and direction. In SAMPLE: differences since the last sample (MAX metrics: as they stand), lat
- * only. In DONE: the totals, with clat and slat. Histograms as hist_encode writes them. */
+ * only. In DONE: the totals, with the others. Histograms as hist_encode writes them. */
 struct member_row {
 	uint64_t member;
 	int direction; /* enum direction */
 	struct counts counts;
-	uint8_t *lat, *clat, *slat;
-	size_t lat_len, clat_len, slat_len;
+	uint8_t *lat, *clat, *slat, *service, *late;
+	size_t lat_len, clat_len, slat_len, service_len, late_len;
 };
 
 struct msg_sample {

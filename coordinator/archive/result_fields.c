@@ -137,6 +137,11 @@ const struct json_field unfinished_json_fields[] = {
 	COUNT_AS(T, "age_ns", unfinished_age_ns, JSON_FIELD_SKIP_ZERO),
 	{ NULL }
 };
+const struct json_field unissued_json_fields[] = {
+	COUNT_AS(T, "ios", unissued_ios, REQUIRED),
+	COUNT_AS(T, "age_ns", unissued_age_ns, JSON_FIELD_SKIP_ZERO),
+	{ NULL }
+};
 #undef T
 
 #define T struct sample_stats

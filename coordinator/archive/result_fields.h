@@ -50,14 +50,15 @@ extern const struct json_field counts_json_fields[];     /* struct counts: of th
 extern const struct json_field ramp_json_fields[];       /* struct counts */
 extern const struct json_field drain_json_fields[];      /* struct counts */
 extern const struct json_field unfinished_json_fields[]; /* struct counts */
-extern const struct json_field common_json_fields[];     /* struct result_direction */
-extern const struct json_field samples_json_fields[];    /* struct sample_stats */
-extern const struct json_field device_json_fields[];     /* struct result_device */
-extern const struct json_field counters_json_fields[];   /* struct result_device: when it has any */
-extern const struct json_field foreign_json_fields[];    /* struct result_device */
-extern const struct json_field cached_json_fields[];     /* struct result_device */
-extern const struct json_field stuck_json_fields[];      /* struct result_stuck */
-extern const struct json_field summary_json_fields[];    /* struct result_summary */
-extern const struct json_field metric_json_fields[];     /* struct result_metric */
+extern const struct json_field unissued_json_fields[]; /* struct counts; only where there are any */
+extern const struct json_field common_json_fields[];   /* struct result_direction */
+extern const struct json_field samples_json_fields[];  /* struct sample_stats */
+extern const struct json_field device_json_fields[];   /* struct result_device */
+extern const struct json_field counters_json_fields[]; /* struct result_device: when it has any */
+extern const struct json_field foreign_json_fields[];  /* struct result_device */
+extern const struct json_field cached_json_fields[];   /* struct result_device */
+extern const struct json_field stuck_json_fields[];    /* struct result_stuck */
+extern const struct json_field summary_json_fields[];  /* struct result_summary */
+extern const struct json_field metric_json_fields[];   /* struct result_metric */
 
 #endif

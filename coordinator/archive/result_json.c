@@ -196,11 +196,15 @@ static json_t *direction_json(const struct result_direction *d)
 	set_hist(map, "lat_ns", &d->sum.lat);
 	set_hist(map, "clat_ns", &d->sum.clat);
 	set_hist(map, "slat_ns", &d->sum.slat);
+	set_hist(map, "service_ns", &d->sum.service);
+	set_hist(map, "late_ns", &d->sum.late);
 	json_object_set_new(map, "common",
 			    d->has_common ? fields_json(common_json_fields, d) : json_null());
 	json_object_set_new(map, "ramp", fields_json(ramp_json_fields, c));
 	json_object_set_new(map, "drain", fields_json(drain_json_fields, c));
 	json_object_set_new(map, "unfinished", fields_json(unfinished_json_fields, c));
+	if (c->unissued_ios)
+		json_object_set_new(map, "unissued", fields_json(unissued_json_fields, c));
 	set_samples(map, "iops_samples", &d->iops_samples);
 	set_samples(map, "bw_samples", &d->bw_samples);
 	return map;

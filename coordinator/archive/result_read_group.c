@@ -283,12 +283,17 @@ static void read_direction(struct json_walk *w, const json_t *from, const char *
 	for (size_t i = 0; i < array_size(parts); i++)
 		read_fields_below(w, parts[i].key, json_object_get(map, parts[i].key),
 				  parts[i].fields, &ret->sum.counts);
+	if (json_object_get(map, "unissued"))
+		read_fields_below(w, "unissued", json_object_get(map, "unissued"),
+				  unissued_json_fields, &ret->sum.counts);
 	ret->has_common = common != NULL;
 	if (common)
 		read_fields_below(w, "common", common, common_json_fields, ret);
 	read_hist(w, map, "lat_ns", &ret->sum.lat);
 	read_hist(w, map, "clat_ns", &ret->sum.clat);
 	read_hist(w, map, "slat_ns", &ret->sum.slat);
+	read_hist(w, map, "service_ns", &ret->sum.service);
+	read_hist(w, map, "late_ns", &ret->sum.late);
 	read_samples(w, map, "iops_samples", &ret->iops_samples);
 	read_samples(w, map, "bw_samples", &ret->bw_samples);
 	walk_pop(w, before);

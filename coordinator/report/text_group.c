@@ -57,7 +57,9 @@ static void print_statistics(const struct result_direction *d, FILE *out)
 		table_cell(&t, "%*s", i ? 0 : NAME_WIDTH, heads[i]);
 	add_latency_row(&t, "slat", &d->sum.slat);
 	add_latency_row(&t, "clat", &d->sum.clat);
+	add_latency_row(&t, "service", &d->sum.service);
 	add_latency_row(&t, "lat", &d->sum.lat);
+	add_latency_row(&t, "late", &d->sum.late);
 	add_rate_row(&t, "iops", &d->iops_samples, text_iops);
 	if (d->bw_bytes > 0)
 		add_rate_row(&t, "bw (MiB/s)", &d->bw_samples, text_mib);
@@ -184,6 +186,12 @@ static void print_issued(const struct counts *c, FILE *out)
 		   "%s, errors=%" PRIu64 ", unfinished=%" PRIu64 "%s; short=%" PRIu64,
 		   issued, c->ramp_ios, ramp, c->ios, c->drain_ios, drain, c->errors,
 		   c->unfinished_ios, unfinished, c->short_ios);
+	if (!c->unissued_ios)
+		return;
+	units_human_ns(text, (double)c->unissued_age_ns);
+	text_print(out, 4,
+		   "unissued=%" PRIu64 ": due, but not submitted by the window's end (oldest %s)",
+		   c->unissued_ios, text);
 }
 
 /* Neither went well nor wrong: the step ended before. */

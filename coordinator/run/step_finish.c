@@ -3,6 +3,11 @@
 #include "coordinator/run/step_devices.h"
 
 #include <inttypes.h>
+
+/* What a generator may be late by itself, of the median latency. */
+static const double LATE_SHARE = 0.05;
+/* What may be left unissued, of the I/Os that were done. */
+static const double UNISSUED_SHARE = 0.01;
 #include <limits.h>
 
 #include <math.h>
@@ -104,16 +109,22 @@ static void member_take(const struct host_sums *h, struct member_sums *m, struct
 
 /* --- warnings --------------------------------------------------------------------------------------- */
 
+/* "job 'x': 12 I/Os ..."; owned by the caller. */
+static char *count_text(const struct step_sums *s, const struct member_sums *m, uint64_t nr,
+			const char *what)
+{
+	_cleanup_free_ char *label = step_label(s->plan, s->step);
+
+	return xasprintf("%sjob '%s': %" PRIu64 " %s", label, m->work->job.name, nr, what);
+}
+
 static void warn_count(struct step_sums *s, const struct host_sums *h, const struct member_sums *m,
 		       uint64_t nr, const char *what)
 {
-	_cleanup_free_ char *label = NULL, *text = NULL;
+	_cleanup_free_ char *text = count_text(s, m, nr, what);
 
-	if (!nr)
-		return;
-	label = step_label(s->plan, s->step);
-	text = xasprintf("%sjob '%s': %" PRIu64 " %s", label, m->work->job.name, nr, what);
-	result_fault(s->result, h->name, m->target, text);
+	if (nr)
+		result_fault(s->result, h->name, m->target, text);
 }
 
 /* "Input/output error", where the worker's errno means here what it means there. */
@@ -147,6 +158,42 @@ static char *errors_text(const struct member_totals *t)
 	return text;
 }
 
+/* I/Os of a generator that was late by itself: it measured itself. */
+static uint64_t late_ios(const struct member_sums *m)
+{
+	uint64_t nr = 0;
+
+	for (unsigned dir = 0; dir < DIR_COUNT; dir++) {
+		const struct direction_sum *d = &m->dir[dir];
+		double median = (double)hist_percentile(&d->lat, 50);
+
+		if (d->late.count && (double)hist_percentile(&d->late, 99) > LATE_SHARE * median)
+			nr += d->late.count;
+	}
+	return nr;
+}
+
+/* A rate that was not kept is no fault: it says what the target, or the host, can do. */
+static void warn_pace(struct step_sums *s, const struct host_sums *h, const struct member_sums *m,
+		      const struct counts *sum)
+{
+	_cleanup_free_ char *what =
+		xasprintf("I/Os that the rate made due were not submitted before the window's end, "
+			  "the oldest %.3f s late: the target is slower than the rate",
+			  (double)sum->unissued_age_ns / 1e9);
+	_cleanup_free_ char *unissued = count_text(s, m, sum->unissued_ios, what);
+	_cleanup_free_ char *late = count_text(
+		s, m, late_ios(m),
+		"I/Os are of threads that were late themselves, with slots free, by more than 5 % "
+		"of their median latency; lower the rate or numjobs, or give them CPUs");
+
+	/* Some are due just before the end. */
+	if ((double)sum->unissued_ios > UNISSUED_SHARE * (double)sum->ios)
+		result_warn(s->result, h->name, m->target, unissued);
+	if (late_ios(m))
+		result_warn(s->result, h->name, m->target, late);
+}
+
 static void warn_member(struct step_sums *s, const struct host_sums *h, const struct member_sums *m,
 			const struct member_totals *t)
 {
@@ -155,6 +202,7 @@ static void warn_member(struct step_sums *s, const struct host_sums *h, const st
 
 	for (unsigned dir = 0; dir < DIR_COUNT; dir++)
 		counts_merge(&sum, &t->dir[dir].counts);
+	warn_pace(s, h, m, &sum);
 	if (!sum.errors && !sum.short_ios && !sum.unfinished_ios)
 		return;
 	first = errors_text(t);

@@ -210,7 +210,9 @@ static struct error *add_row(const struct member_row *row, struct direction_sum 
 	counts_merge(&to->counts, &row->counts);
 	if (!decode_hist(&to->lat, row->lat, row->lat_len) ||
 	    !decode_hist(&to->clat, row->clat, row->clat_len) ||
-	    !decode_hist(&to->slat, row->slat, row->slat_len))
+	    !decode_hist(&to->slat, row->slat, row->slat_len) ||
+	    !decode_hist(&to->service, row->service, row->service_len) ||
+	    !decode_hist(&to->late, row->late, row->late_len))
 		return error_new(ERR_PROTOCOL, "sent bytes that are no histogram");
 	return NULL;
 }

@@ -51,6 +51,6 @@ void loop_account_one(struct io_thread *th, struct io_done done) __attribute__((
 void loop_note_depth(struct io_thread *th, unsigned in_flight) __attribute__((noinline));
 
 /* The variants for jobs that are not plain (loop_any.c). */
-const struct loop_ops *loop_any_choose(const struct engine_ops *engine, unsigned depth);
+const struct loop_ops *loop_any_choose(const struct engine_ops *engine, unsigned depth, bool paced);
 
 #endif

@@ -3,7 +3,12 @@
  *
  * Design notes. The same turn as in loop.c, at a higher price: direction and bytes of each I/O are read and written in
  * its slot, and each batch is counted per direction. What the job is about lies in the source; here only engine and
- * depth make variants.
+ * depth make variants, and whether the job has a rate.
+ *
+ * With a rate (an open loop) an I/O is submitted when it is due and a slot is free, and waits for the next one end when
+ * it is due. Its latency counts from the instant at which it was due: what had to wait because the target
+ * stalled shows as what a user would have seen. `late` is what no target is to blame for: the time between that
+ * instant and the submission for an I/O that had a free slot all the while.
  */
 #include "worker/io/loop.h"
 
@@ -11,6 +16,7 @@
 struct variant {
 	bool split; /* the engine has clat and slat */
 	bool one;   /* the depth is 1: slot 0 and no other */
+	bool paced; /* the job has a rate */
 };
 
 /* What a batch has of each direction. */
@@ -40,6 +46,8 @@ hot_inline void prepare(struct io_thread *th, unsigned nr, struct batch *b, cons
 		slot_describe(s, cmds[i].bytes, dir);
 		cell_set(&s->offset, cmds[i].offset);
 		cell_set(&s->submitted_ns, now_ns);
+		if (v.paced)
+			th->due[slot] = th->batch_due[i];
 	}
 	th->sequence = sequence;
 	th->nr_free -= nr;
@@ -60,6 +68,37 @@ hot_inline void split_latency(struct io_thread *th, unsigned nr, const struct ba
 					  b->nr[dir]);
 }
 
+/* The I/Os that are due by now, at most `most`, in the order of their instants. */
+static unsigned take_due(struct io_thread *th, unsigned most)
+{
+	unsigned nr = 0;
+
+	while (nr < most) {
+		enum direction dir = pace_next(&th->pace);
+		uint64_t due_ns = pace_due_ns(&th->pace, dir);
+
+		if (due_ns > th->now_ns || due_ns >= th->window_end_ns)
+			break;
+		th->source.direction = dir;
+		if (!source_fill(&th->source, &th->cmds[nr], 1)) {
+			th->budget = 0;
+			break;
+		}
+		th->batch_due[nr] = due_ns;
+		pace_advance(&th->pace, dir, th->cmds[nr].bytes);
+		nr++;
+	}
+	return nr;
+}
+
+/* Of a batch, the first `idle` had a slot that was free before they were due. */
+hot_inline void record_late(struct io_thread *th, unsigned nr, unsigned idle)
+{
+	for (unsigned i = 0; i < nr; i++)
+		hist_cells_record(&th->account[th->cmds[i].command].cells->late,
+				  i < idle ? th->now_ns - th->batch_due[i] : 0, 1);
+}
+
 /* Submits as much as slots, budget, source and the next sync allow; false when the engine broke. */
 hot_inline bool submit(struct io_thread *th, const struct variant v)
 {
@@ -72,9 +111,13 @@ hot_inline bool submit(struct io_thread *th, const struct variant v)
 	if (nr > th->writes_to_sync)
 		nr = (unsigned)th->writes_to_sync;
 	if (nr)
-		nr = source_fill(&th->source, th->cmds, nr);
-	if (!nr)
+		nr = v.paced ? take_due(th, nr) : source_fill(&th->source, th->cmds, nr);
+	if (v.paced && nr)
+		record_late(th, nr, th->idle_slots);
+	if (!nr) {
+		th->idle_slots = th->nr_free;
 		return true;
+	}
 	prepare(th, nr, &b, v);
 	ret = th->submit(th->engine, th->cmds, nr, th->now_ns);
 	if (unlikely(ret < 0)) {
@@ -86,6 +129,7 @@ hot_inline bool submit(struct io_thread *th, const struct variant v)
 	count_submit(th, nr, thread_in_flight(th), v.one);
 	th->budget -= nr;
 	th->writes_to_sync -= b.nr[DIR_WRITE];
+	th->idle_slots = th->nr_free;
 	return true;
 }
 
@@ -117,7 +161,12 @@ hot_inline void account(struct io_thread *th, unsigned nr, const struct variant 
 			loop_account_one(th, *done);
 			continue;
 		}
-		hist_cells_record(&to->lat, now_ns - s->submitted_ns, 1);
+		if (v.paced) {
+			hist_cells_record(&to->lat, now_ns - th->due[slot], 1);
+			hist_cells_record(&to->service, now_ns - s->submitted_ns, 1);
+		} else {
+			hist_cells_record(&to->lat, now_ns - s->submitted_ns, 1);
+		}
 		if (v.split)
 			hist_cells_record(&to->clat, now_ns - after_submit[slot], 1);
 		b.nr[s->direction]++;
@@ -125,6 +174,43 @@ hot_inline void account(struct io_thread *th, unsigned nr, const struct variant 
 		slot_release(th, slot);
 	}
 	count_batch(th, &b);
+}
+
+/* May more be submitted, once it is due? */
+static inline bool has_more(const struct io_thread *th)
+{
+	return th->budget && th->writes_to_sync;
+}
+
+/* Nothing is in flight and the engine cannot wait: until the instant, but never longer than it would. */
+static int pause_until(struct io_thread *th, uint64_t until_ns)
+{
+	uint64_t most = clock_mono_ns() + ENGINE_WAIT_NS;
+	struct timespec until = clock_timespec(until_ns < most ? until_ns : most);
+
+	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+	th->now_ns = clock_mono_ns();
+	return 0;
+}
+
+/* Waits for a completion, or until the next I/O is due and has a slot; the last bit of that awake. */
+static int reap_paced(struct io_thread *th, unsigned in_flight)
+{
+	uint64_t until_ns;
+
+	if (!th->nr_free || !has_more(th))
+		return th->reap(th->engine, th->done, 1, &th->now_ns);
+	until_ns = pace_due_ns(&th->pace, pace_next(&th->pace));
+	if (until_ns > th->edge_ns)
+		until_ns = th->edge_ns;
+	if (until_ns - th->now_ns > th->spin_ns && until_ns > th->now_ns)
+		until_ns -= th->spin_ns;
+	else if (th->spin_ns)
+		until_ns = th->now_ns;
+	if (th->ops->reap_until)
+		return th->ops->reap_until(th->engine, th->done, until_ns, &th->now_ns);
+	return in_flight ? th->reap(th->engine, th->done, 1, &th->now_ns)
+			 : pause_until(th, until_ns);
 }
 
 hot_inline enum loop_exit loop(struct io_thread *th, const struct variant v)
@@ -136,13 +222,14 @@ hot_inline enum loop_exit loop(struct io_thread *th, const struct variant v)
 		if (unlikely(!submit(th, v)))
 			return LOOP_ERROR;
 		in_flight = thread_in_flight(th);
-		if (!in_flight)
+		if (!in_flight && !(v.paced && has_more(th)))
 			return LOOP_IDLE;
 		if (unlikely(in_flight > th->depth_max))
 			loop_note_depth(th, in_flight);
 		/* Waiting for more than there is would sleep for ever. */
 		min = th->reap_min < in_flight ? th->reap_min : in_flight;
-		ret = th->reap(th->engine, th->done, v.one ? 1 : min, &th->now_ns);
+		ret = v.paced ? reap_paced(th, in_flight)
+			      : th->reap(th->engine, th->done, v.one ? 1 : min, &th->now_ns);
 		if (unlikely(ret < 0)) {
 			loop_engine_failed(th, ret);
 			return LOOP_ERROR;
@@ -161,34 +248,38 @@ hot_inline enum loop_exit loop(struct io_thread *th, const struct variant v)
 	}
 }
 
-/* X(name, split, one): in the order of variant_index. */
-#define VARIANTS(X)             \
-	X(any, false, false)    \
-	X(any_one, false, true) \
-	X(split, true, false)   \
-	X(split_one, true, true)
+/* X(name, split, one, paced): in the order of variant_index. */
+#define VARIANTS(X)                       \
+	X(any, false, false, false)       \
+	X(any_one, false, true, false)    \
+	X(split, true, false, false)      \
+	X(split_one, true, true, false)   \
+	X(paced, false, false, true)      \
+	X(paced_one, false, true, true)   \
+	X(paced_split, true, false, true) \
+	X(paced_split_one, true, true, true)
 
-#define X(name, split, one)                                           \
-	static _hot_ enum loop_exit loop_##name(struct io_thread *th) \
-	{                                                             \
-		return loop(th, (struct variant) { split, one });     \
-	}                                                             \
-	static bool submit_##name(struct io_thread *th)               \
-	{                                                             \
-		return submit(th, (struct variant) { split, one });   \
+#define X(name, split, one, paced)                                         \
+	static _hot_ enum loop_exit loop_##name(struct io_thread *th)      \
+	{                                                                  \
+		return loop(th, (struct variant) { split, one, paced });   \
+	}                                                                  \
+	static bool submit_##name(struct io_thread *th)                    \
+	{                                                                  \
+		return submit(th, (struct variant) { split, one, paced }); \
 	}
 VARIANTS(X)
 #undef X
 
 static const struct loop_ops variants[] = {
-#define X(name, split, one) { loop_##name, submit_##name },
+#define X(name, split, one, paced) { loop_##name, submit_##name },
 	VARIANTS(X)
 #undef X
 };
 
-const struct loop_ops *loop_any_choose(const struct engine_ops *engine, unsigned depth)
+const struct loop_ops *loop_any_choose(const struct engine_ops *engine, unsigned depth, bool paced)
 {
 	bool split = engine->caps & ENGINE_SPLIT, one = depth == 1;
 
-	return &variants[2 * split + one];
+	return &variants[4 * paced + 2 * split + one];
 }

@@ -62,9 +62,14 @@ static struct error *check_texts(const struct job *job)
 
 	for (int dir = DIR_READ; !err && dir < DIR_SYNC; dir++) {
 		struct size_mix mix;
+		struct rate rate;
 
 		err = job_sizes(job, (enum direction)dir, &mix);
+		if (!err)
+			err = job_rate(job, (enum direction)dir, &rate);
 	}
+	if (!err && job_has_rate(job) && job->rw == RW_TRIMWRITE)
+		err = error_new(ERR_CONFIG, "rw: trimwrite knows no rate");
 	if (!err && (!job->bs || !job->sequence || !job->loops))
 		err = error_new(ERR_CONFIG, "bs, sequence and loops are at least 1");
 	return err;

@@ -194,8 +194,9 @@ bool source_needed(const struct job *job)
 {
 	const char *spread = job->random_distribution;
 
-	return !job_size_is_fixed(job) || job_trims(job) || job->skip || job->sequence > 1 ||
-	       job->percentage_random < 100 || (spread && !streq(spread, "random")) ||
+	return job_has_rate(job) || !job_size_is_fixed(job) || job_trims(job) || job->skip ||
+	       job->sequence > 1 || job->percentage_random < 100 ||
+	       (spread && !streq(spread, "random")) ||
 	       (job->blockalign && job->blockalign != job->bs && job_is_random(job));
 }
 
@@ -237,7 +238,8 @@ static void choose_directions(struct source *s, const struct job *job, uint64_t 
 {
 	unsigned directions = job_directions(job);
 
-	s->directions = directions == 3 ? directions_mixed : directions_one;
+	/* A rate has its own order of them, and tells it I/O by I/O. */
+	s->directions = directions == 3 && !job_has_rate(job) ? directions_mixed : directions_one;
 	s->direction = directions & 1 ? DIR_READ : directions & 2 ? DIR_WRITE : DIR_TRIM;
 	s->mix_random = seed_mix(seed, UINT64_MAX) | 1;
 	s->mix_reads =

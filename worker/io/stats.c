@@ -35,6 +35,8 @@ void stats_block_init(struct stats_block *b, uint64_t nr_threads, uint64_t nr_sl
 			t->dir[dir].lat.min = UINT64_MAX;
 			t->dir[dir].clat.min = UINT64_MAX;
 			t->dir[dir].slat.min = UINT64_MAX;
+			t->dir[dir].service.min = UINT64_MAX;
+			t->dir[dir].late.min = UINT64_MAX;
 		}
 	}
 }
@@ -87,4 +89,6 @@ void stats_sum_direction(const struct thread_stats *t, enum direction dir, struc
 	hist_add_cells(&to->lat, &from->lat);
 	hist_add_cells(&to->clat, &from->clat);
 	hist_add_cells(&to->slat, &from->slat);
+	hist_add_cells(&to->service, &from->service);
+	hist_add_cells(&to->late, &from->late);
 }

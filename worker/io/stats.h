@@ -48,8 +48,9 @@ struct batch_cells {
 struct direction_cells {
 	struct counts counts;
 	uint64_t end_ns; /* instant of the direction's last counted completion, thread's clock */
-	struct hist_cells lat;        /* window + drain; before the window nothing */
-	struct hist_cells clat, slat; /* empty for engines in which lat is all there is */
+	struct hist_cells lat;           /* window + drain; before the window nothing */
+	struct hist_cells clat, slat;    /* empty for engines in which lat is all there is */
+	struct hist_cells service, late; /* empty for jobs without a rate */
 };
 
 /* An I/O in flight: enough to name it when it hangs. */

@@ -16,6 +16,11 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+/* A timer wakes some 50 us late; that much before an I/O is due is spent awake where CPUs are left for it. */
+#define SPIN_NS (60 * NS_PER_US)
+/* Counted one by one: some seconds' worth of time. A target that is further behind than that says enough. */
+enum { MAX_UNISSUED = 100 * 1000 * 1000 };
+
 unsigned thread_depth(const struct io_thread_spec *spec)
 {
 	const struct engine_ops *ops = engine_of(spec->job->engine, spec->simulated);
@@ -71,6 +76,8 @@ static struct error *setup_generator(struct io_thread *th)
 				   : job->norandommap  ? OFFSETS_DRAWN
 						       : OFFSETS_PERMUTED;
 
+	pace_init(&th->pace, job, seed, th->spec.thread);
+	th->spin_ns = th->crowded || !(th->ops->caps & ENGINE_CLOCK) ? 0 : SPIN_NS;
 	if (th->has_source)
 		return source_init(&th->source, job, th->spec.range, seed, th->spec.seed) == 0
 			       ? NULL
@@ -118,6 +125,12 @@ static bool allocate(struct io_thread *th)
 	th->engine = aligned_alloc(CACHELINE, state_bytes);
 	if (th->engine)
 		memset(th->engine, 0, state_bytes);
+	if (job_has_rate(th->spec.job)) {
+		th->due = calloc(th->depth, sizeof(*th->due));
+		th->batch_due = calloc(th->depth, sizeof(*th->batch_due));
+		if (!th->due || !th->batch_due)
+			return false;
+	}
 	return th->after_submit && th->free_slots && th->cmds && th->done && th->scratch &&
 	       th->engine;
 }
@@ -150,7 +163,7 @@ static struct error *setup_engine(struct io_thread *th)
 			     ? th->ops->submit_fixed
 			     : th->ops->submit;
 	th->reap = th->ops->reap;
-	th->loop = th->has_source ? loop_any_choose(th->ops, th->depth)
+	th->loop = th->has_source ? loop_any_choose(th->ops, th->depth, job_has_rate(job))
 				  : loop_choose(job, th->ops, th->depth);
 	return NULL;
 }
@@ -208,6 +221,8 @@ void thread_fini(struct io_thread *th)
 	if (th->free_slots && !thread_in_flight(th))
 		buffers_fini(&th->buffers);
 	source_fini(&th->source);
+	free(th->due);
+	free(th->batch_due);
 	free(th->after_submit);
 	free(th->free_slots);
 	free(th->cmds);
@@ -310,11 +325,33 @@ static uint64_t timeval_ns(struct timeval end, struct timeval begin)
 	return (uint64_t)us * NS_PER_US;
 }
 
+/* I/Os that were due before the window's end and not submitted: the target kept their slots. */
+static void count_unissued(struct io_thread *th, uint64_t end_ns)
+{
+	for (unsigned i = 0; th->budget && i < MAX_UNISSUED; i++) {
+		enum direction dir = pace_next(&th->pace);
+		struct counts *c = &th->stats->dir[dir].counts;
+		uint64_t due_ns = pace_due_ns(&th->pace, dir);
+
+		if (due_ns >= end_ns)
+			return;
+		th->source.direction = dir;
+		if (!source_fill(&th->source, th->cmds, 1))
+			return;
+		cell_add(&c->unissued_ios, 1);
+		if (end_ns - due_ns > c->unissued_age_ns)
+			cell_set(&c->unissued_age_ns, end_ns - due_ns);
+		pace_advance(&th->pace, dir, th->cmds->bytes);
+	}
+}
+
 static void end_window(struct io_thread *th, uint64_t end_ns)
 {
 	struct thread_stats *t = th->stats;
 	struct rusage now, *begin = &th->usage_begin;
 
+	if (th->due)
+		count_unissued(th, end_ns);
 	enter_segment(th, SEGMENT_DRAIN);
 	getrusage(RUSAGE_THREAD, &now);
 	cell_set(&t->cpu_usr_ns, timeval_ns(now.ru_utime, begin->ru_utime));
@@ -440,6 +477,7 @@ static void begin(struct io_thread *th, uint64_t start_ns)
 	set_budget(th, UINT64_MAX);
 	th->window_end_ns = job->runtime_ns ? ramp_end_ns + job->runtime_ns : UINT64_MAX;
 	th->edge_ns = ramp_end_ns;
+	pace_begin(&th->pace, start_ns);
 	if (job->ramp_time_ns)
 		enter_segment(th, SEGMENT_RAMP);
 	else

@@ -9,6 +9,7 @@
 
 #include "worker/io/gate.h"
 #include "worker/io/offsets.h"
+#include "worker/io/pace.h"
 #include "worker/io/pool.h"
 #include "worker/io/source.h"
 
@@ -73,6 +74,11 @@ struct io_thread {
 	struct offsets offsets; /* of a plain job */
 	struct source source;   /* of all others */
 	bool has_source;
+	struct pace pace;    /* of a job with a rate, as all up to spin_ns */
+	uint64_t *due;       /* per slot: when its I/O was due; NULL without a rate */
+	uint64_t *batch_due; /* of the batch being submitted */
+	unsigned idle_slots; /* that were free after the last submission */
+	uint64_t spin_ns;    /* awake before an I/O is due */
 	struct account account[DIR_COUNT];
 	struct thread_stats *stats;
 	struct stats_block *block; /* only `stop` is written */

@@ -92,7 +92,8 @@ void loop_account_one(struct io_thread *th, struct io_done done)
 	enum direction dir = (enum direction)s->direction;
 	struct account *a = &th->account[dir];
 	struct counts *counts = &th->stats->dir[dir].counts;
-	uint64_t lat = th->now_ns - s->submitted_ns;
+	uint64_t begin_ns = th->due && dir != DIR_SYNC ? th->due[done.slot] : s->submitted_ns;
+	uint64_t lat = th->now_ns - begin_ns;
 	int error = done.result;
 
 	if (error == 0 && dir == DIR_TRIM)
@@ -115,6 +116,8 @@ void loop_account_one(struct io_thread *th, struct io_done done)
 	if (th->segment != SEGMENT_DRAIN)
 		cell_set(&a->cells->end_ns, th->now_ns);
 	hist_cells_record(&a->cells->lat, lat, 1);
+	if (th->due && dir != DIR_SYNC)
+		hist_cells_record(&a->cells->service, th->now_ns - s->submitted_ns, 1);
 	if (dir != DIR_SYNC && th->ops->caps & ENGINE_SPLIT)
 		hist_cells_record(&a->cells->clat, th->now_ns - th->after_submit[done.slot], 1);
 	if (th->segment == SEGMENT_DRAIN && lat > counts->drain_lat_max_ns)
