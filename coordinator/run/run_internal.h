@@ -13,11 +13,12 @@
 #define SILENT_NS         (4 * PING_EVERY_NS)
 #define SYNC_LIMIT_NS     NS_PER_S
 #define PREPARE_STALL_NS  (120 * NS_PER_S) /* PREPARE without any progress */
-#define START_AHEAD_NS    (500 * NS_PER_MS)
-#define ARMED_BY_NS       (100 * NS_PER_MS) /* before the instant */
-#define DONE_MARGIN_NS    (2 * NS_PER_S)    /* a worker that gives up at grace may still say so */
-#define STUCK_AGE_NS      NS_PER_S
-#define BYE_LIMIT_NS      (3 * NS_PER_S)
+/* From START to the instant: hosts look at their targets once more and arm, which takes longest where they are busy. */
+#define START_AHEAD_NS NS_PER_S
+#define ARMED_BY_NS    (100 * NS_PER_MS) /* before the instant */
+#define DONE_MARGIN_NS (2 * NS_PER_S)    /* a worker that gives up at grace may still say so */
+#define STUCK_AGE_NS   NS_PER_S
+#define BYE_LIMIT_NS   (3 * NS_PER_S)
 enum { EXCHANGES_WANTED = 8, START_ROUND_TRIPS = 20 };
 
 struct peer {
