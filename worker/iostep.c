@@ -366,6 +366,7 @@ static void plan_cpu(struct iostep *s)
 		begin = ramp_end < begin ? ramp_end : begin;
 		end = job_end > end ? job_end : end;
 	}
+	s->cpu_end_is_read = false;
 	s->cpu_begin_ns = begin;
 	s->cpu_end_ns = end;
 }
@@ -452,6 +453,7 @@ void iostep_tick(struct iostep *s, uint64_t now_ns)
 	if (now_ns >= s->cpu_end_ns) {
 		s->cpu_end = iostep_read_cpu();
 		s->cpu_end_ns = UINT64_MAX;
+		s->cpu_end_is_read = true;
 	}
 }
 

@@ -29,6 +29,7 @@ struct iostep {
 	uint64_t start_ns;
 	uint64_t cpu_begin_ns,
 		cpu_end_ns; /* instants of the two readings still due; UINT64_MAX: none */
+	bool cpu_end_is_read;
 	struct cpu_reading cpu_begin, cpu_end;
 	uint64_t sync_look_ns; /* when long fsyncs are looked for next; UINT64_MAX: never */
 	uint64_t sync_written; /* what the device had written at the last look */
