@@ -121,7 +121,7 @@ void iostep_finish(struct iostep *s, struct msg_done *ret)
 	if (s->cpu_begin_ns != UINT64_MAX)
 		s->cpu_begin =
 			iostep_read_cpu(); /* stopped before its window: an empty difference */
-	if (!s->cpu_end_is_read) /* stopped, or a job that ends with its bytes */
+	if (!s->cpu_end_is_read)           /* stopped, or a job that ends with its bytes */
 		s->cpu_end = iostep_read_cpu();
 	*ret = (struct msg_done) { .stopped = s->stopped };
 	if (!s->pool)

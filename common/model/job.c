@@ -26,11 +26,11 @@ static const struct choice engine_choices[] = {
 };
 
 static const unsigned engine_can[] = {
-	[ENGINE_IO_URING] = ENGINE_CAN_QUEUE | ENGINE_CAN_DIRECT | ENGINE_CAN_TRIM,
+	[ENGINE_IO_URING] = ENGINE_CAN_QUEUE | ENGINE_CAN_DIRECT | ENGINE_CAN_TRIM | ENGINE_CAN_POLL | ENGINE_CAN_SQTHREAD,
 	[ENGINE_LIBAIO]   = ENGINE_CAN_QUEUE | ENGINE_CAN_DIRECT,
 	[ENGINE_PSYNC]    = ENGINE_CAN_DIRECT | ENGINE_CAN_TRIM,
 	[ENGINE_SYNC]     = ENGINE_CAN_DIRECT | ENGINE_CAN_TRIM,
-	[ENGINE_PVSYNC2]  = ENGINE_CAN_DIRECT | ENGINE_CAN_TRIM,
+	[ENGINE_PVSYNC2]  = ENGINE_CAN_DIRECT | ENGINE_CAN_TRIM | ENGINE_CAN_POLL,
 	[ENGINE_MMAP]     = 0,
 };
 static_assert(array_size(engine_can) == JOB_ENGINES, "one row for each engine");
@@ -95,6 +95,12 @@ static const struct field job_fields[] = {
 	       .help = "Bypass the page cache (O_DIRECT); without it true for a device and false for a file"),
 	F_CHOICE(struct job, engine, .choices = engine_choices, .def = "io_uring",
 		 .help = "How I/O is submitted"),
+	F_BOOL(struct job, hipri, .def = "false",
+	       .help = "Poll for completions instead of waiting for interrupts (io_uring: IOPOLL; pvsync2: RWF_HIPRI); needs direct I/O and a device with poll queues"),
+	F_BOOL(struct job, sqthread_poll, .def = "false",
+	       .help = "io_uring: a thread of the kernel, one for each of the job's, takes I/Os without a system call (SQPOLL); its CPU time counts with io-wq's"),
+	F_COUNT(struct job, sqthread_poll_cpu, .flags = FIELD_OPTIONAL, .max = 1023,
+		.help = "The CPU of each host that sqthread_poll uses; without it any"),
 	F_COUNT(struct job, fsync, .def = "0", .max = 1ull << 32,
 		.help = "fsync after so many writes of a thread; 0: never"),
 	F_COUNT(struct job, fdatasync, .def = "0", .max = 1ull << 32,

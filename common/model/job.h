@@ -32,9 +32,11 @@ enum job_engine {
 
 /* What an engine can do with a job; what it cannot is found before any I/O. */
 enum job_engine_can {
-	ENGINE_CAN_QUEUE = 1,  /* iodepth I/Os in flight; without it one */
-	ENGINE_CAN_DIRECT = 2, /* bypass the page cache */
-	ENGINE_CAN_TRIM = 4,   /* discard */
+	ENGINE_CAN_QUEUE = 1,     /* iodepth I/Os in flight; without it one */
+	ENGINE_CAN_DIRECT = 2,    /* bypass the page cache */
+	ENGINE_CAN_TRIM = 4,      /* discard */
+	ENGINE_CAN_POLL = 8,      /* hipri */
+	ENGINE_CAN_SQTHREAD = 16, /* sqthread_poll */
 };
 
 enum job_rate_process { RATE_LINEAR, RATE_POISSON };
@@ -63,10 +65,13 @@ struct job {
 	uint64_t runtime_ns;   /* measured time; 0: none */
 	uint64_t ramp_time_ns; /* before it, not measured */
 	bool time_based;
-	bool direct;        /* resolved: true for a device unless given */
-	int engine;         /* enum job_engine; simulated targets bring their own */
-	uint64_t fsync;     /* after every N writes of a thread; 0: never */
-	uint64_t fdatasync; /* the same with fdatasync */
+	bool direct;                /* resolved: true for a device unless given */
+	int engine;                 /* enum job_engine; simulated targets bring their own */
+	bool hipri;                 /* completions are polled for */
+	bool sqthread_poll;         /* a kernel thread submits */
+	uint64_t sqthread_poll_cpu; /* where it runs; only when given */
+	uint64_t fsync;             /* after every N writes of a thread; 0: never */
+	uint64_t fdatasync;         /* the same with fdatasync */
 	bool end_fsync;
 	bool invalidate;  /* the target's part of the page cache is dropped before the phase */
 	bool drop_caches; /* all of the host's page cache, dentries and inodes are, after a sync */

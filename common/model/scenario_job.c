@@ -79,12 +79,21 @@ static void check_useless(struct checker *c, const char *path, const struct job 
 			     job_engine_name((enum job_engine)job->engine));
 }
 
+static bool all_simulated(const struct checker *c, const struct job *job)
+{
+	for (size_t k = 0; k < job->nr_target; k++)
+		if (target_kind(scenario_target(c->sc, job->target[k])) != TARGET_SIMULATED)
+			return false;
+	return job->nr_target > 0;
+}
+
 /* What the engine cannot do with the job. */
 static void check_engine(struct checker *c, const struct phase_at *ph, size_t i)
 {
 	const struct job *job = &ph->jobs[i];
 	_cleanup_free_ char *rw = job_path(c, ph->index, i, "rw");
 	_cleanup_free_ char *direct = job_path(c, ph->index, i, "direct");
+	_cleanup_free_ char *path = job_path(c, ph->index, i, NULL);
 	enum job_engine engine = (enum job_engine)job->engine;
 
 	if (job_trims(job) && !(job_engine_can(engine) & ENGINE_CAN_TRIM) &&
@@ -97,14 +106,14 @@ static void check_engine(struct checker *c, const struct phase_at *ph, size_t i)
 			     "engine %s works through the page cache; set direct: false, or use "
 			     "engine: psync",
 			     job_engine_name(engine));
-}
-
-static bool all_simulated(const struct checker *c, const struct job *job)
-{
-	for (size_t k = 0; k < job->nr_target; k++)
-		if (target_kind(scenario_target(c->sc, job->target[k])) != TARGET_SIMULATED)
-			return false;
-	return job->nr_target > 0;
+	if (!sure(c, ph, i, "engine") || all_simulated(c, job))
+		return;
+	if (job->hipri && !(job_engine_can(engine) & ENGINE_CAN_POLL))
+		find_mistake(c, path, "hipri needs engine io_uring or pvsync2, which can poll");
+	if (job->sqthread_poll && !(job_engine_can(engine) & ENGINE_CAN_SQTHREAD))
+		find_mistake(c, path, "sqthread_poll needs engine io_uring");
+	if (!job->sqthread_poll && given(c, job, "sqthread_poll_cpu"))
+		find_warning(c, path, "sqthread_poll_cpu does nothing without sqthread_poll");
 }
 
 static bool all_direct_devices(const struct checker *c, const struct job *job)
@@ -204,6 +213,13 @@ static void check_on_target(struct checker *c, const struct phase_at *ph, size_t
 			  sure(c, ph, i, "offset") && target_key_sure(c, t, "size");
 
 	check_alignment(c, ph, i, t);
+	if (job->hipri && !target_direct(t, job) && target_kind(t) != TARGET_SIMULATED &&
+	    sure(c, ph, i, "direct"))
+		find_mistake(
+			c, job_at,
+			"hipri needs direct I/O, and that to target '%s' goes through the page "
+			"cache; set direct: true",
+			t->name);
 	if (job->engine == ENGINE_LIBAIO && job->iodepth > 1 && !target_direct(t, job) &&
 	    target_kind(t) != TARGET_SIMULATED)
 		find_warning(c, job_at,

@@ -56,6 +56,17 @@ struct io_done {
 	int32_t result; /* bytes moved, or -errno; 0 of a sync, 0 or the bytes of a trim */
 };
 
+/* What an engine is to believe of the kernel, so that tests run what other kernels need. */
+enum engine_pretend {
+	PRETEND_NO_DEFER_TASKRUN = 1 << 0,   /* before Linux 6.1 */
+	PRETEND_NO_SINGLE_ISSUER = 1 << 1,   /* before 6.0 */
+	PRETEND_NO_COOP_TASKRUN = 1 << 2,    /* before 5.19 */
+	PRETEND_NO_REGISTERED_RING = 1 << 3, /* before 5.18 */
+	PRETEND_NO_EXT_ARG = 1 << 4,         /* before 5.11 */
+	PRETEND_NO_FIXED_FILE = 1 << 5,
+	PRETEND_POLL_QUEUES = 1 << 6, /* the device has some */
+};
+
 struct engine_env {
 	const char *target; /* name, for messages */
 	int fd;             /* -1 where there is no file */
@@ -72,6 +83,9 @@ struct engine_env {
 	const struct quantile *quantiles;
 	size_t nr_quantiles;
 	struct stall stall;
+	bool hipri, sqthread_poll; /* wishes that the engine can fulfil, or refuses */
+	int sqthread_cpu;          /* where the kernel's thread runs; -1: anywhere */
+	unsigned pretend;          /* enum engine_pretend; 0 but in tests */
 	/* What was not had as wanted and is done without; the engine appends, the caller reports. */
 	struct error **warnings;
 };
@@ -104,9 +118,13 @@ struct engine_ops {
 };
 
 extern const struct engine_ops engine_uring, engine_libaio, engine_psync, engine_sync,
-	engine_pvsync2, engine_mmap, engine_simulated;
+	engine_pvsync2, engine_mmap, engine_simulated, engine_uring_wishes;
 
-/* The engine of a job; targets that are simulated bring their own. Never NULL. */
-const struct engine_ops *engine_of(enum job_engine engine, bool simulated);
+/* A refusal: what the kernel or device lacks for the flag, with the kernel's release. */
+struct error *engine_lacks(const char *engine, const char *flag, const char *why, ...)
+	_printf_(3, 4);
+
+/* The engine of a job, with functions that suit its wishes; targets that are simulated bring their own. Never NULL. */
+const struct engine_ops *engine_of(const struct job *job, bool simulated);
 
 #endif

@@ -248,6 +248,7 @@ static struct error *libaio_init(void *state, const struct engine_env *env)
 	ret = raw_syscall(__NR_io_setup, env->depth, (long)&aio->context, 0, 0, 0, 0);
 	if (ret < 0)
 		return setup_error((int)-ret, env);
+	/* NOLINTNEXTLINE(performance-no-int-to-ptr): by which the kernel tells it */
 	ring = (struct ring *)aio->context;
 	if (ring->magic == RING_MAGIC && ring->incompat_features == 0)
 		aio->ring = ring;

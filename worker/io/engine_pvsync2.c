@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* preadv2 and pwritev2: one I/O in flight, with flags for each. */
 #include "worker/io/blocking.h"
+#include "worker/io/polling.h"
 
 #include <sys/uio.h>
 #include <unistd.h>
@@ -16,6 +17,13 @@ static struct error *pvsync2_init(void *state, const struct engine_env *env)
 	struct pvsync2 *pv = state;
 	const struct buffers *b = env->buffers;
 
+	if (env->hipri) {
+		struct error *err = polling_check("pvsync2", "hipri (RWF_HIPRI)", env);
+
+		if (err)
+			return err;
+		pv->flags |= RWF_HIPRI;
+	}
 	if (b->nr_read)
 		pv->iovs[DIR_READ].iov_base = buffers_read(b, 0);
 	if (b->nr_write)

@@ -9,17 +9,25 @@
  * Waits carry a relative timeout (absolute ones ignore time namespaces). With DEFER_TASKRUN completions
  * are delivered only in a wait: when the kernel flags such work, reap enters even though completions
  * are there already, so that none waits behind those that completed inline.
+ *
+ * All of that is engine_uring. What a job may wish beyond it has functions of its own (engine_uring_wishes), which
+ * cost the ordinary ones nothing:
+ * - sqthread_poll: a kernel thread takes what is in the ring; entering only wakes it, and waits.
+ * - hipri: nothing completes but in an enter that asks for it. One that waits would know no timeout, so each
+ *   looks once, and the thread spins here. Such a ring has no fsync: it is done in the call.
+ *
+ * Kernels before 5.11 refuse to bound a wait; enter_refused then does it with poll on the ring.
  */
-#include "common/base/units.h"
 #include "worker/io/engine.h"
+#include "worker/io/polling.h"
 #include "worker/io/raw_syscall.h"
 #include "worker/io/trim.h"
+#include "worker/io/uring_setup.h"
 
 #include <errno.h>
-#include <liburing.h>
 #include <linux/falloc.h>
+#include <poll.h>
 #include <sys/ioctl.h>
-#include <sys/resource.h>
 #include <sys/uio.h>
 
 enum {
@@ -51,22 +59,70 @@ struct uring {
 	struct io_uring_getevents_arg wait_arg, until_arg;
 	struct __kernel_timespec wait_time, until_time; /* ENGINE_WAIT_NS; of reap_until */
 
-	bool trims_device;  /* the trims are discards of a block device; else holes of a file */
-	bool trims_in_iowq; /* the device knows no I/O without waiting */
+	bool trims_device;    /* the trims are discards of a block device; else holes of a file */
+	bool trims_in_iowq;   /* the device knows no I/O without waiting */
+	bool no_timeout;      /* the kernel knows no timed wait */
+	bool sqthread, hipri; /* wishes */
+	unsigned
+		always_enter; /* of hipri without sqthread: stands in for the ring's flags, reap must enter */
+	bool is_synced; /* a sync that was done in the call waits for reap */
+	int fd;
+	int32_t sync_result;
+
 	bool is_made;
 	struct io_uring ring;
 };
 
+static inline unsigned completions(const struct uring *ur)
+{
+	/* Acquire: entries are read after the tail that covers them. */
+	return __atomic_load_n(ur->cq_tail_shared, __ATOMIC_ACQUIRE) - ur->cq_head;
+}
+
+/* How long a wait may be. */
+static uint64_t limit_of(const struct uring *ur, const struct io_uring_getevents_arg *wait)
+{
+	return (uint64_t)(wait == &ur->until_arg ? &ur->until_time : &ur->wait_time)->tv_nsec;
+}
+
+/* Until `min` are there or time is over, without a timed wait of the kernel's. */
+static int wait_by_poll(struct uring *ur, unsigned min, const struct io_uring_getevents_arg *wait)
+{
+	struct pollfd ring = { .fd = ur->ring.ring_fd, .events = POLLIN };
+	uint64_t now = clock_mono_ns(), end = now + limit_of(ur, wait);
+
+	while (completions(ur) < min && now < end) {
+		struct timespec left = clock_timespec(end - now);
+
+		if (ppoll(&ring, 1, &left, NULL) < 0 && errno != EINTR)
+			return -errno;
+		now = clock_mono_ns();
+	}
+	return 0;
+}
+
 /* Cold: an enter that the kernel refused. 0: it is worth asking again; else -errno. */
-static __attribute__((noinline)) int enter_refused(long error, bool is_wait)
+static __attribute__((noinline)) int enter_refused(struct uring *ur, long error, unsigned min,
+						   const struct io_uring_getevents_arg *wait)
 {
 	struct timespec pause = clock_timespec(PAUSE_NS);
 
 	if (error == -ETIME || error == -EINTR)
 		return 0;
+	if (ur->no_timeout && wait) {
+		/* Nothing was taken: the refusal came first. */
+		long ret = raw_syscall(__NR_io_uring_enter, ur->enter_fd, ur->pending, 0,
+				       ur->enter_flags, 0, 0);
+
+		if (ret >= 0)
+			ur->pending -= (unsigned)ret;
+		if (ret >= 0 || ret == -EAGAIN || ret == -EBUSY)
+			return wait_by_poll(ur, min, wait);
+		error = ret;
+	}
 	if (error != -EAGAIN && error != -EBUSY)
 		return (int)error;
-	if (is_wait)
+	if (wait)
 		clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
 	return 0;
 }
@@ -82,18 +138,64 @@ static inline __attribute__((always_inline)) int enter(struct uring *ur, unsigne
 			       (long)wait, wait ? sizeof(*wait) : 0);
 
 	if (unlikely(ret < 0))
-		return enter_refused(ret, wait);
+		return enter_refused(ur, ret, min, wait);
 	ur->pending -= (unsigned)ret;
 	return 0;
 }
 
+/* `enter` with sqthread_poll. */
+static int wake_and_wait(struct uring *ur, unsigned min, const struct io_uring_getevents_arg *wait)
+{
+	unsigned flags = wait ? IORING_ENTER_GETEVENTS | IORING_ENTER_EXT_ARG : 0;
+	long ret;
+
+	ur->pending = 0;
+	/* The kernel's thread sleeps after it has flagged that and looked at the tail once more; so the
+	 * tail must be out before the flag is read. */
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	if (__atomic_load_n(ur->sq_flags, __ATOMIC_RELAXED) & IORING_SQ_NEED_WAKEUP)
+		flags |= IORING_ENTER_SQ_WAKEUP;
+	if (!flags)
+		return 0;
+	ret = raw_syscall(__NR_io_uring_enter, ur->enter_fd, 0, min, flags | ur->enter_flags,
+			  (long)wait, wait ? sizeof(*wait) : 0);
+	return ret < 0 ? enter_refused(ur, ret, min, wait) : 0;
+}
+
+/* `enter` with hipri alone: hands over what is pending and looks for completions, once or until time is over. */
+static int hand_over_and_look(struct uring *ur, unsigned min,
+			      const struct io_uring_getevents_arg *wait)
+{
+	unsigned flags = ur->enter_flags | (wait ? IORING_ENTER_GETEVENTS : 0);
+	uint64_t end = wait ? clock_mono_ns() + limit_of(ur, wait) : 0;
+
+	for (;;) {
+		long ret =
+			raw_syscall(__NR_io_uring_enter, ur->enter_fd, ur->pending, 0, flags, 0, 0);
+
+		if (ret < 0)
+			return enter_refused(ur, ret, min, wait);
+		ur->pending -= (unsigned)ret;
+		if (!wait || completions(ur) >= min || clock_mono_ns() >= end)
+			return 0;
+	}
+}
+
+/* `enter` of a job with wishes. 1: a sync that was done in the call waits for reap. */
+static int enter_wishes(struct uring *ur, unsigned min, const struct io_uring_getevents_arg *wait)
+{
+	if (wait && ur->is_synced)
+		return 1;
+	return ur->sqthread ? wake_and_wait(ur, min, wait) : hand_over_and_look(ur, min, wait);
+}
+
 /* Release: the kernel reads the tail, then the entries before it. */
-static inline int flush(struct uring *ur, unsigned tail)
+static inline __attribute__((always_inline)) int flush(struct uring *ur, unsigned tail, bool wishes)
 {
 	ur->pending += tail - ur->sq_tail;
 	ur->sq_tail = tail;
 	__atomic_store_n(ur->sq_tail_shared, tail, __ATOMIC_RELEASE);
-	return enter(ur, 0, NULL);
+	return wishes ? enter_wishes(ur, 0, NULL) : enter(ur, 0, NULL);
 }
 
 static inline void prepare_trim(const struct uring *ur, struct io_uring_sqe *sqe,
@@ -109,7 +211,7 @@ static inline void prepare_trim(const struct uring *ur, struct io_uring_sqe *sqe
 }
 
 static inline __attribute__((always_inline)) int submit(struct uring *ur, const struct io_cmd *cmds,
-							unsigned nr, bool sizes_vary)
+							unsigned nr, bool sizes_vary, bool wishes)
 {
 	struct io_uring_sqe *sqes = ur->sqes;
 	unsigned tail = ur->sq_tail, end = tail + nr, mask = ur->sq_mask, *array = ur->sq_array;
@@ -127,20 +229,26 @@ static inline __attribute__((always_inline)) int submit(struct uring *ur, const 
 		}
 		array[tail & mask] = cmds->command;
 	}
-	return flush(ur, end);
+	return flush(ur, end, wishes);
 }
 
 static _hot_ int uring_submit(void *state, const struct io_cmd *cmds, unsigned nr, uint64_t now_ns)
 {
 	(void)now_ns;
-	return submit(state, cmds, nr, true);
+	return submit(state, cmds, nr, true, false);
 }
 
 static _hot_ int uring_submit_fixed(void *state, const struct io_cmd *cmds, unsigned nr,
 				    uint64_t now_ns)
 {
 	(void)now_ns;
-	return submit(state, cmds, nr, false);
+	return submit(state, cmds, nr, false, false);
+}
+
+static int submit_wishes(void *state, const struct io_cmd *cmds, unsigned nr, uint64_t now_ns)
+{
+	(void)now_ns;
+	return submit(state, cmds, nr, true, true);
 }
 
 static int uring_sync(void *state, bool data_only, uint64_t now_ns)
@@ -151,29 +259,46 @@ static int uring_sync(void *state, bool data_only, uint64_t now_ns)
 	(void)now_ns;
 	ur->sqes[command].fsync_flags = data_only ? IORING_FSYNC_DATASYNC : 0;
 	ur->sq_array[ur->sq_tail & ur->sq_mask] = command;
-	return flush(ur, ur->sq_tail + 1);
+	return flush(ur, ur->sq_tail + 1, ur->sqthread);
 }
 
-static inline unsigned completions(const struct uring *ur)
+static int sync_wishes(void *state, bool data_only, uint64_t now_ns)
 {
-	/* Acquire: entries are read after the tail that covers them. */
-	return __atomic_load_n(ur->cq_tail_shared, __ATOMIC_ACQUIRE) - ur->cq_head;
+	struct uring *ur = state;
+	int ret;
+
+	if (!ur->hipri)
+		return uring_sync(state, data_only, now_ns);
+	ret = data_only ? fdatasync(ur->fd) : fsync(ur->fd);
+	ur->sync_result = ret < 0 ? -errno : 0;
+	ur->is_synced = true;
+	return 0;
+}
+
+static int take_sync(struct uring *ur, struct io_done *done, uint64_t *now_ns)
+{
+	*done = (struct io_done) { .slot = 0, .result = ur->sync_result };
+	*now_ns = clock_mono_ns();
+	ur->is_synced = false;
+	return 1;
 }
 
 static inline __attribute__((always_inline)) int reap(struct uring *ur, struct io_done *done,
 						      unsigned min,
 						      const struct io_uring_getevents_arg *wait,
-						      uint64_t *now_ns)
+						      uint64_t *now_ns, bool wishes)
 {
 	unsigned head, end, mask, nr = completions(ur);
 	unsigned flags = __atomic_load_n(ur->sq_flags, __ATOMIC_RELAXED);
 	const struct io_uring_cqe *cqes;
 
 	if (nr < min || flags & (IORING_SQ_TASKRUN | IORING_SQ_CQ_OVERFLOW) || ur->pending) {
-		int ret = enter(ur, min, wait);
+		int ret = wishes ? enter_wishes(ur, min, wait) : enter(ur, min, wait);
 
 		if (unlikely(ret < 0))
 			return ret;
+		if (wishes && ret)
+			return take_sync(ur, done, now_ns);
 		nr = completions(ur);
 	}
 	*now_ns = clock_mono_ns();
@@ -198,102 +323,38 @@ static _hot_ int uring_reap(void *state, struct io_done *done, unsigned min, uin
 {
 	struct uring *ur = state;
 
-	return reap(ur, done, min, &ur->wait_arg, now_ns);
+	return reap(ur, done, min, &ur->wait_arg, now_ns, false);
+}
+
+static int reap_wishes(void *state, struct io_done *done, unsigned min, uint64_t *now_ns)
+{
+	struct uring *ur = state;
+
+	return reap(ur, done, min, &ur->wait_arg, now_ns, true);
+}
+
+/* Sets until_arg; 1: it is to wait for one, 0: the time is over. */
+static inline unsigned set_until(struct uring *ur, uint64_t until_ns)
+{
+	uint64_t now = clock_mono_ns(), wait_ns = until_ns > now ? until_ns - now : 0;
+
+	ur->until_time.tv_nsec = (long long)(wait_ns < ENGINE_WAIT_NS ? wait_ns : ENGINE_WAIT_NS);
+	return wait_ns ? 1 : 0;
 }
 
 static _hot_ int uring_reap_until(void *state, struct io_done *done, uint64_t until_ns,
 				  uint64_t *now_ns)
 {
 	struct uring *ur = state;
-	uint64_t now = clock_mono_ns(), wait_ns = until_ns > now ? until_ns - now : 0;
 
-	ur->until_time.tv_nsec = (long long)(wait_ns < ENGINE_WAIT_NS ? wait_ns : ENGINE_WAIT_NS);
-	return reap(ur, done, wait_ns ? 1 : 0, &ur->until_arg, now_ns);
+	return reap(ur, done, set_until(ur, until_ns), &ur->until_arg, now_ns, false);
 }
 
-/* What a ring locks of memory, for those who are not exempt: its submission entries, and the two rings in one
- * mapping. */
-static uint64_t ring_bytes(unsigned entries)
+static int reap_until_wishes(void *state, struct io_done *done, uint64_t until_ns, uint64_t *now_ns)
 {
-	enum { SQE_BYTES = 64, CQE_BYTES = 16, INDEX_BYTES = 4, HEADER_BYTES = 192 };
-	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), sqes, rings;
-	unsigned nr = 1;
+	struct uring *ur = state;
 
-	while (nr < entries)
-		nr *= 2;
-	sqes = (uint64_t)nr * SQE_BYTES;
-	rings = HEADER_BYTES + (uint64_t)nr * (2 * CQE_BYTES + INDEX_BYTES);
-	return (sqes + page - 1) / page * page + (rings + page - 1) / page * page;
-}
-
-static struct error *no_memory(unsigned depth)
-{
-	struct rlimit limit = { RLIM_INFINITY, RLIM_INFINITY };
-	char need[UNITS_TEXT], have[UNITS_TEXT];
-
-	getrlimit(RLIMIT_MEMLOCK, &limit);
-	units_human_bytes(need, (double)ring_bytes(DIR_COUNT * depth));
-	units_human_bytes(have, (double)limit.rlim_cur);
-	if (limit.rlim_cur == RLIM_INFINITY)
-		return error_new(ERR_REFUSED,
-				 "io_uring: no memory for a ring of depth %u, %s; lower iodepth or "
-				 "numjobs",
-				 depth, need);
-	return error_new(
-		ERR_REFUSED,
-		"io_uring: no memory for a ring of depth %u: the %s that each thread's ring "
-		"locks do not fit into RLIMIT_MEMLOCK, %s for all of this user's rings and "
-		"registered buffers; raise it (LimitMEMLOCK=, ulimit -l) or lower numjobs "
-		"or iodepth",
-		depth, need, have);
-}
-
-static struct error *setup_error(int error, unsigned depth)
-{
-	switch (error) {
-	case ENOSYS:
-	case EPERM:
-		return error_new(ERR_REFUSED,
-				 "io_uring is not allowed here: %s; see sysctl "
-				 "kernel.io_uring_disabled, or use engine: psync",
-				 strerrordesc_np(error));
-	case ENOMEM:
-		return no_memory(depth);
-	default:
-		return error_new(ERR_IO, "io_uring: the ring cannot be made: %s",
-				 strerrordesc_np(error));
-	}
-}
-
-/* The set-up that suits one thread per ring, or the best that this kernel knows. */
-static struct error *make_ring(struct uring *ur)
-{
-	static const unsigned candidates[] = {
-		IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN |
-			IORING_SETUP_COOP_TASKRUN | IORING_SETUP_TASKRUN_FLAG |
-			IORING_SETUP_SUBMIT_ALL,
-		IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_COOP_TASKRUN | IORING_SETUP_TASKRUN_FLAG |
-			IORING_SETUP_SUBMIT_ALL,
-		IORING_SETUP_COOP_TASKRUN | IORING_SETUP_TASKRUN_FLAG | IORING_SETUP_SUBMIT_ALL,
-		0,
-	};
-	int ret = -EINVAL;
-
-	for (size_t i = 0; i < array_size(candidates) && ret == -EINVAL; i++) {
-		struct io_uring_params params = { .flags = candidates[i] };
-
-		ret = io_uring_queue_init_params(DIR_COUNT * ur->depth, &ur->ring, &params);
-		if (ret == 0 && !(params.features & IORING_FEAT_EXT_ARG)) {
-			io_uring_queue_exit(&ur->ring);
-			return error_new(ERR_REFUSED,
-					 "io_uring of this kernel has no timed wait; Linux 5.11 "
-					 "or later is needed, or engine: psync");
-		}
-	}
-	if (ret < 0)
-		return setup_error(-ret, ur->depth);
-	ur->is_made = true;
-	return NULL;
+	return reap(ur, done, set_until(ur, until_ns), &ur->until_arg, now_ns, true);
 }
 
 static void take_over_rings(struct uring *ur)
@@ -312,14 +373,28 @@ static void take_over_rings(struct uring *ur)
 	ur->cq_mask = *cq->kring_mask;
 	ur->cq_head = *cq->khead;
 	ur->cqes = cq->cqes;
-	ur->enter_fd = ur->ring.ring_fd;
-	if (io_uring_register_ring_fd(&ur->ring) == 1) {
-		ur->enter_fd = ur->ring.enter_ring_fd;
-		ur->enter_flags = IORING_ENTER_REGISTERED_RING;
+	if (ur->hipri && !ur->sqthread) {
+		ur->always_enter = IORING_SQ_TASKRUN;
+		ur->sq_flags = &ur->always_enter;
 	}
 	ur->wait_time.tv_nsec = (long long)ENGINE_WAIT_NS;
+	/* Where it is only pretended that the kernel refuses these, it must refuse them. */
+	if (ur->no_timeout) {
+		ur->wait_arg.ts = ur->until_arg.ts = 1;
+		return;
+	}
 	ur->wait_arg.ts = (uint64_t)(uintptr_t)&ur->wait_time;
 	ur->until_arg.ts = (uint64_t)(uintptr_t)&ur->until_time;
+}
+
+/* Saves the kernel the look-up of the descriptor in each enter; since Linux 5.18. */
+static void register_ring(struct uring *ur, const struct engine_env *env)
+{
+	ur->enter_fd = ur->ring.ring_fd;
+	if (env->pretend & PRETEND_NO_REGISTERED_RING || io_uring_register_ring_fd(&ur->ring) != 1)
+		return;
+	ur->enter_fd = ur->ring.enter_ring_fd;
+	ur->enter_flags = IORING_ENTER_REGISTERED_RING;
 }
 
 /* Buffers that one registered iovec takes: it is bounded, buffers are not cut. */
@@ -453,23 +528,36 @@ static struct error *prepare_trims(struct uring *ur, const struct engine_env *en
 static struct error *uring_init(void *state, const struct engine_env *env)
 {
 	struct uring *ur = state;
+	unsigned features = 0;
 	struct error *err;
 	bool fixed_file;
 
-	ur->depth = env->depth;
-	err = make_ring(ur);
+	if (env->hipri) {
+		err = polling_check("io_uring", "hipri (IORING_SETUP_IOPOLL)", env);
+		if (err)
+			return err;
+	}
+	err = uring_setup(&ur->ring, env, &features);
 	if (err)
 		return err;
+	ur->is_made = true;
+	ur->depth = env->depth;
+	ur->fd = env->fd;
+	ur->hipri = env->hipri;
+	ur->sqthread = env->sqthread_poll;
+	ur->no_timeout = !(features & IORING_FEAT_EXT_ARG);
 	err = prepare_trims(ur, env);
 	if (err)
 		return err;
 	take_over_rings(ur);
+	register_ring(ur, env);
 	if (env->cpus) /* else io-wq's threads run anywhere; older kernels leave them so */
 		io_uring_register_iowq_aff(&ur->ring, sizeof(*env->cpus), env->cpus);
-	fixed_file = io_uring_register_files(&ur->ring, &env->fd, 1) == 0;
+	fixed_file = !(env->pretend & PRETEND_NO_FIXED_FILE) &&
+		     io_uring_register_files(&ur->ring, &env->fd, 1) == 0;
 	fill_sqes(ur, env, fixed_file ? 0 : env->fd, fixed_file ? IOSQE_FIXED_FILE : 0,
 		  register_buffers(ur, env));
-	return NULL;
+	return env->sqthread_poll ? uring_check_sqthread(features, fixed_file) : NULL;
 }
 
 static void uring_fini(void *state)
@@ -491,5 +579,17 @@ const struct engine_ops engine_uring = {
 	.sync = uring_sync,
 	.reap = uring_reap,
 	.reap_until = uring_reap_until,
+	.fini = uring_fini,
+};
+
+const struct engine_ops engine_uring_wishes = {
+	.name = "io_uring",
+	.caps = ENGINE_ASYNC | ENGINE_SPLIT | ENGINE_CLOCK,
+	.state_size = sizeof(struct uring),
+	.init = uring_init,
+	.submit = submit_wishes,
+	.sync = sync_wishes,
+	.reap = reap_wishes,
+	.reap_until = reap_until_wishes,
 	.fini = uring_fini,
 };

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #if defined(__x86_64__)
+/* NOLINTNEXTLINE(readability-function-size): a system call has that many arguments */
 static inline long raw_syscall(long nr, long a, long b, long c, long d, long e, long f)
 {
 	register long r10 __asm__("r10") = d;

@@ -23,7 +23,7 @@ enum { MAX_UNISSUED = 100 * 1000 * 1000 };
 
 unsigned thread_depth(const struct io_thread_spec *spec)
 {
-	const struct engine_ops *ops = engine_of(spec->job->engine, spec->simulated);
+	const struct engine_ops *ops = engine_of(spec->job, spec->simulated);
 
 	/* A block is written when its trim is done, not while it is under way. */
 	if (!(ops->caps & ENGINE_ASYNC) || spec->job->rw == RW_TRIMWRITE)
@@ -147,13 +147,20 @@ static struct error *bind_to_cpus(const struct io_thread_spec *spec)
 			 strerrordesc_np(errno));
 }
 
+static int sqthread_cpu(const struct job *job)
+{
+	return job->sqthread_poll && schema_is_set(&job_schema, job, "sqthread_poll_cpu")
+		       ? (int)job->sqthread_poll_cpu
+		       : -1;
+}
+
 /* The engine, the depth and the loop that suit the job. */
 static struct error *setup_engine(struct io_thread *th)
 {
 	const struct job *job = th->spec.job;
 	bool trims = job_trims(job);
 
-	th->ops = engine_of(job->engine, th->spec.simulated);
+	th->ops = engine_of(job, th->spec.simulated);
 	if (trims && !(th->ops->caps & ENGINE_TRIM))
 		return error_new(ERR_CONFIG, "engine %s cannot trim; use io_uring or psync",
 				 th->ops->name);
@@ -202,6 +209,9 @@ struct error *thread_setup(struct io_thread *th)
 		.cpus = th->spec.cpus,
 		.locks_buffers = th->locks_buffers,
 		.latency_ns = th->spec.latency_ns,
+		.hipri = th->spec.job->hipri,
+		.sqthread_poll = th->spec.job->sqthread_poll,
+		.sqthread_cpu = sqthread_cpu(th->spec.job),
 		.seed = seed_mix(th->spec.seed, th->spec.thread),
 		.quantiles = th->spec.quantiles,
 		.nr_quantiles = th->spec.nr_quantiles,

@@ -38,6 +38,7 @@ void engine_rig_open(struct engine_rig *rig, const struct engine_ops *ops, unsig
 		.io_bytes = BYTES,
 		.buffers = &rig->buffers,
 		.locks_buffers = true,
+		.sqthread_cpu = -1,
 		.warnings = &rig->warnings,
 	};
 }
