@@ -153,8 +153,8 @@ static struct error *unknown_metric(const char *name)
 				 "%s.mean or so",
 				 name, name, name);
 	if (dot && metric_path_parse(dot + 1, &path))
-		return error_new(ERR_CONFIG, "'%s' has no directions; write '%s'", dot + 1,
-				 dot + 1);
+		return error_new(ERR_CONFIG, "'%.*s' is no direction of '%s'; write '%s'",
+				 (int)(dot - name), name, dot + 1, dot + 1);
 	if (near)
 		return error_new(ERR_CONFIG, "unknown metric '%s'; did you mean '%s'?", name, near);
 	return error_new(ERR_CONFIG,

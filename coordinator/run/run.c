@@ -391,8 +391,24 @@ static void lease_tick(struct run *r, size_t host, uint64_t now_ns)
 	run_drop(r, host, HOST_LOST, err, now_ns);
 }
 
+/* After such a time nothing can be said of the hosts: they may have answered all along. */
+static void notice_standstill(struct run *r, uint64_t now_ns)
+{
+	uint64_t gap = r->tick_ns && now_ns > r->tick_ns ? now_ns - r->tick_ns : 0;
+	_cleanup_free_ char *text = NULL;
+
+	r->tick_ns = now_ns;
+	if (!r->collecting || gap <= r->o.fleet->lease_ns / 2)
+		return;
+	text = xasprintf("the coordinator itself did not run for %.1f s (it was stopped, or had no "
+			 "processor): what was lost then is no fault of the hosts",
+			 (double)gap / NS_PER_S);
+	collector_warn(r->o.collector, NULL, NULL, text);
+}
+
 void run_tick(struct run *r, uint64_t now_ns)
 {
+	notice_standstill(r, now_ns);
 	for (size_t i = 0; i < r->nr_peers; i++) {
 		struct peer *p = &r->peers[i];
 

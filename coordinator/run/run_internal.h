@@ -51,6 +51,7 @@ struct run {
 	uint64_t begun_ns, phase_ns; /* of the run and of the phase */
 	size_t step;
 	uint64_t start_ns, deadline_ns; /* of the step (of the rest before it); 0: none */
+	uint64_t tick_ns;               /* the last one */
 	bool collecting;                /* between collector_begin and collector_end */
 	bool started;                   /* a START was sent, ever */
 	bool failing;                   /* no further step; leave as soon as this one is settled */

@@ -87,7 +87,8 @@ Test(check, what_is_no_check)
 	check_wrong("iosp > 1", "did you mean 'iops'?");
 	check_wrong("read.iosp > 1", "did you mean 'read.iops'?");
 	check_wrong("read.lat < 1ms", "is a distribution");
-	check_wrong("read.cpu.usr < 1%", "'cpu.usr' has no directions");
+	check_wrong("total.iops > 1", "'total' is no direction of 'iops'; write 'iops'");
+	check_wrong("read.cpu.usr < 1%", "'read' is no direction of 'cpu.usr'");
 	check_wrong("sys.softirq.TIMER > 1", "unknown metric");
 }
 

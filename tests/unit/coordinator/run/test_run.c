@@ -227,6 +227,23 @@ Test(run, lost_host_ends_the_run)
 	sim_fini(&sim);
 }
 
+/* Stopped with ^Z, say: the silence is not the hosts'. */
+Test(run, a_coordinator_that_stood_still_says_so)
+{
+	bool said = false;
+
+	sim_init(&sim, 2, 1);
+	sim_begin(&sim, MODE_RUN);
+	cr_assert_not(sim_go(&sim, 1500 * NS_PER_MS));
+	sim.now_ns += 11 * NS_PER_S;
+	cr_assert(sim_go(&sim, 60 * NS_PER_S));
+	for (size_t i = 0; i < result()->nr_warnings; i++)
+		said |= strstr(result()->warnings[i].text,
+			       "coordinator itself did not run for 11") != NULL;
+	cr_expect(said);
+	sim_fini(&sim);
+}
+
 Test(run, others_go_on_when_told_so)
 {
 	sim_init(&sim, 3, 8);
