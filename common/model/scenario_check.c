@@ -85,8 +85,10 @@ static void check_hosts(struct checker *c)
 				     "names only observers, which run no jobs");
 	}
 	/* The embedded worker; it also stands for hosts that cannot be read, in rules that need one. */
-	if (!c->hosts.nr_hosts)
+	if (!c->hosts.nr_hosts) {
+		hostlist_fini(&c->hosts);
 		err = hostlist_expand(embedded, 1, &c->hosts);
+	}
 	assert(!err);
 }
 

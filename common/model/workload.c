@@ -348,7 +348,7 @@ static struct error *read_parameter(const char *text, double min, double max,
 struct error *job_distribution(const struct job *job, struct distribution *ret)
 {
 	const char *text = job->random_distribution ? job->random_distribution : "random";
-	const char *colon = strchr(text, ':'), *rest = colon ? colon + 1 : NULL;
+	const char *colon = strchr(text, ':'), *rest = colon ? colon + 1 : "";
 
 	*ret = (struct distribution) { .kind = DIST_UNIFORM };
 	if (streq(text, "random"))

@@ -42,7 +42,7 @@ run() {
 	R=$T/$1/result.json
 	expect_rc 1 "$1"
 	expect_eq "$1: exit status in the result" "$(json "$R" .run.exit_status)" 1
-	expect_text "$T/err" "I/O errors" "$1: the message"
+	expect_text "$T/err" "I/O error" "$1: the message"
 	expect_text "$T/out" "[Ee]rror" "$1: the report"
 }
 

@@ -237,9 +237,11 @@ Test(run, a_coordinator_that_stood_still_says_so)
 	cr_assert_not(sim_go(&sim, 1500 * NS_PER_MS));
 	sim.now_ns += 11 * NS_PER_S;
 	cr_assert(sim_go(&sim, 60 * NS_PER_S));
-	for (size_t i = 0; i < result()->nr_warnings; i++)
-		said |= strstr(result()->warnings[i].text,
-			       "coordinator itself did not run for 11") != NULL;
+	const struct result *r = result();
+
+	for (size_t i = 0; i < r->nr_warnings; i++)
+		said |= strstr(r->warnings[i].text, "coordinator itself did not run for 11") !=
+			NULL;
 	cr_expect(said);
 	sim_fini(&sim);
 }
