@@ -151,9 +151,10 @@ static int wake_and_wait(struct uring *ur, unsigned min, const struct io_uring_g
 
 	ur->pending = 0;
 	/* The kernel's thread sleeps after it has flagged that and looked at the tail once more; so the
-	 * tail must be out before the flag is read. */
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	if (__atomic_load_n(ur->sq_flags, __ATOMIC_RELAXED) & IORING_SQ_NEED_WAKEUP)
+	 * tail must be out before the flag is read. Once more in the order of all such accesses: a fence
+	 * would do, but the thread sanitizer knows none. */
+	__atomic_store_n(ur->sq_tail_shared, ur->sq_tail, __ATOMIC_SEQ_CST);
+	if (__atomic_load_n(ur->sq_flags, __ATOMIC_SEQ_CST) & IORING_SQ_NEED_WAKEUP)
 		flags |= IORING_ENTER_SQ_WAKEUP;
 	if (!flags)
 		return 0;
