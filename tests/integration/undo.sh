@@ -14,6 +14,7 @@ born() {
 
 kill_noted() {
 	local pid=$1 start=$2
+	[ -n "$start" ] || return 0 # it had ended when it was noted
 	[ "$(born "$pid")" = "$start" ] || return 0
 	kill -CONT -- "-$pid" "$pid" 2>/dev/null
 	kill -KILL -- "-$pid" 2>/dev/null # what it started stays in its process group
@@ -65,10 +66,11 @@ remove_netns() {
 
 # One that the test has stopped goes on: devices, file systems and other processes may wait for it.
 continue_noted() {
-	[ "$(born "$1")" = "$2" ] && kill -CONT "$1"
+	[ -n "$2" ] && [ "$(born "$1")" = "$2" ] && kill -CONT "$1"
 }
 
 undo_line() {
+	set -- "$@" '' '' # a line may lack its evidence, and the others are undone all the same
 	case "$1" in
 	pid) kill_noted "$2" "$3" ;;
 	stopped) continue_noted "$2" "$3" ;;
