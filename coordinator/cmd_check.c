@@ -209,7 +209,7 @@ static void print_phases(const struct plan *plan, FILE *out)
 /* The part of a target that any step may write; end 0: none, UINT64_MAX: to the end of a device. */
 struct extent {
 	uint64_t start, end;
-	bool reads;
+	bool reads, unlink;
 };
 
 static void add_job(struct extent *e, const struct assignment *a, const struct work_member *m)
@@ -219,6 +219,7 @@ static void add_job(struct extent *e, const struct assignment *a, const struct w
 	uint64_t end = job->size ? job->offset + job->size : whole ? whole : UINT64_MAX;
 
 	e->reads |= job_reads(job);
+	e->unlink |= a->targets[m->target].unlink;
 	if (!job_writes(job))
 		return;
 	if (e->end == 0 || job->offset < e->start)
@@ -324,6 +325,10 @@ static void print_target(const struct plan *plan, const struct target *t, FILE *
 		fprintf(out, "on %s: %s\n", o->host, target_path(t, o->host));
 	}
 	print_extent(&e, t, out);
+	if (e.unlink) {
+		print_label("", out);
+		fprintf(out, "the file is removed after use when Salvo made it\n");
+	}
 }
 
 static void print_about(const char *text, FILE *out)

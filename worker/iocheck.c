@@ -73,14 +73,15 @@ static uint64_t memory_needed(const struct assignment *a)
 
 struct room_need iocheck_need(const struct assignment *a)
 {
-	/* Per target: its path, a look at it or its guard, and one for each way of opening it. */
-	enum { FILES_OF_TARGET = 4, FILES_OF_POOL = 4 };
+	/* Per target: its path, a look at it or its guard; and one for each way of opening it. */
+	enum { FILES_OF_TARGET = 3, FILES_OF_POOL = 4 };
 	uint64_t threads = assignment_threads(a);
 
 	return (struct room_need) {
 		.threads = threads,
 		.bytes = memory_needed(a),
-		.files = a->nr_targets * FILES_OF_TARGET + FILES_OF_POOL + threads, /* rings */
+		.files = a->nr_targets * FILES_OF_TARGET + a->nr_members + FILES_OF_POOL +
+			 threads, /* rings */
 	};
 }
 
@@ -167,6 +168,20 @@ void iocheck_max_write(const struct assignment *a, struct device_info *info)
 	free(ranges);
 }
 
+/* Must the blocks hold data before the job begins? */
+static bool needs_data(const struct job *job)
+{
+	return !job->readonly && (job_reads(job) || job_trims(job) || job->overwrite);
+}
+
+int iocheck_fallocate(const struct assignment *a, size_t target)
+{
+	for (size_t i = 0; i < a->nr_members; i++)
+		if (a->members[i].target == target && !a->members[i].job.readonly)
+			return a->members[i].job.fallocate;
+	return FALLOCATE_NONE;
+}
+
 uint64_t iocheck_layout_bytes(const struct assignment *a, size_t target,
 			      const struct device_info *info)
 {
@@ -175,7 +190,7 @@ uint64_t iocheck_layout_bytes(const struct assignment *a, size_t target,
 	for (size_t i = 0; a->targets[target].kind == TARGET_FILE && i < a->nr_members; i++) {
 		const struct work_member *m = &a->members[i];
 
-		if (m->target != target || !(job_reads(&m->job) || job_trims(&m->job)))
+		if (m->target != target || !needs_data(&m->job))
 			continue;
 		struct range whole = member_range(m, &a->targets[target], info);
 

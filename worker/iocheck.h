@@ -21,7 +21,9 @@ struct range iocheck_thread_range(const struct work_member *m, const struct work
 uint64_t iocheck_slots(const struct assignment *a);
 /* Fills max_write_bytes: the union of what the members may write. */
 void iocheck_max_write(const struct assignment *a, struct device_info *info);
-/* How far a file must be real before its members may read; 0: nothing to do. */
+/* How a new file gets its room (enum job_fallocate): the members agree. */
+int iocheck_fallocate(const struct assignment *a, size_t target);
+/* How far a file must be real before its members may use it; 0: nothing to do. */
 uint64_t iocheck_layout_bytes(const struct assignment *a, size_t target,
 			      const struct device_info *info);
 /* Is the target, whatever its name, one that an earlier I/O process still holds? */

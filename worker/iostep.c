@@ -176,16 +176,32 @@ static struct error *lay_out(struct iostep *s)
 {
 	for (size_t i = 0; i < s->a->nr_targets; i++) {
 		uint64_t bytes = iocheck_layout_bytes(s->a, i, &s->info[i]), written = 0;
-		struct error *err;
+		struct error *err = target_reserve(s->targets[i], iocheck_fallocate(s->a, i));
 
-		if (!bytes)
-			continue;
-		err = target_layout(s->targets[i], bytes, tell_layout, s->env, &written);
+		if (!err && bytes)
+			err = target_layout(s->targets[i], bytes, tell_layout, s->env, &written);
 		s->layout_bytes += written;
 		if (err)
 			return error_context(err, "target '%s'", s->a->targets[i].name);
 	}
 	return NULL;
+}
+
+/* Of posix_fadvise; direct I/O has no use for any. */
+static int advice_of(const struct job *job)
+{
+	static const int advices[] = {
+		[HINT_NONE] = POSIX_FADV_NORMAL,
+		[HINT_RANDOM] = POSIX_FADV_RANDOM,
+		[HINT_SEQUENTIAL] = POSIX_FADV_SEQUENTIAL,
+		[HINT_NOREUSE] = POSIX_FADV_NOREUSE,
+	};
+
+	if (job->direct)
+		return POSIX_FADV_NORMAL;
+	if (job->fadvise_hint == HINT_WORKLOAD)
+		return job_is_random(job) ? POSIX_FADV_RANDOM : POSIX_FADV_SEQUENTIAL;
+	return advices[job->fadvise_hint];
 }
 
 /* One spec per thread, in the order of the members. */
@@ -198,11 +214,14 @@ static struct error *make_specs(struct iostep *s)
 	for (size_t i = 0; i < s->a->nr_members; i++) {
 		const struct work_member *m = &s->a->members[i];
 		const struct work_target *t = &s->a->targets[m->target];
+		const struct target_access how = { .write = job_writes(&m->job),
+						   .direct = m->job.direct,
+						   .sync = m->job.sync,
+						   .advice = advice_of(&m->job) };
 		int fd = -1;
 
 		if (t->kind != TARGET_SIMULATED) {
-			struct error *err = target_fd(s->targets[m->target], job_writes(&m->job),
-						      m->job.direct, &fd);
+			struct error *err = target_fd(s->targets[m->target], &how, &fd);
 
 			if (err)
 				return error_context(err, "target '%s'", t->name);
@@ -212,6 +231,7 @@ static struct error *make_specs(struct iostep *s)
 				.target = t->name,
 				.member = i,
 				.fd = fd,
+				.advice = how.advice,
 				.simulated = t->kind == TARGET_SIMULATED,
 				.latency_ns = t->latency_ns,
 				.quantiles = t->quantiles,

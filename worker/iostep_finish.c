@@ -96,6 +96,30 @@ static void add_warnings(struct msg_done *done, const struct error *list)
 		add_warning(done, error_message(w));
 }
 
+/* The targets are closed with it: whoever needs them next makes them anew. */
+static void unlink_files(struct iostep *s, struct msg_done *done)
+{
+	for (size_t i = 0; i < s->a->nr_targets; i++) {
+		const struct open_target *t = s->targets[i];
+		_cleanup_(error_destroy) struct error *err = NULL;
+		bool is_gone;
+
+		if (!t || !s->a->targets[i].unlink)
+			continue;
+		err = target_unlink(t, &is_gone);
+		if (!err && !is_gone)
+			err = error_new(ERR_REFUSED,
+					"%s: was not removed: it is not Salvo's own, or not there "
+					"any more",
+					target_info(t)->path);
+		add_warnings(done, err);
+		held_targets_close(&s->env->held, t);
+		for (size_t k = i; k < s->a->nr_targets; k++)
+			if (s->targets[k] == t)
+				s->targets[k] = NULL;
+	}
+}
+
 static void step_warnings(const struct iostep *s, struct msg_done *done)
 {
 	_cleanup_(error_destroy) struct error *late = wake_warning(s), *slow = NULL;
@@ -135,6 +159,7 @@ void iostep_finish(struct iostep *s, struct msg_done *ret)
 	step_warnings(s, ret);
 	pool_destroy(&s->pool);
 	device_differences(s, ret);
+	unlink_files(s, ret);
 	if (!s->start_ns)
 		return;
 	tally_read(s->env->block, s->a->nr_members, now, 0, &t);

@@ -15,7 +15,8 @@ void iostep_watch_syncs(struct iostep *s)
 	for (size_t i = 0; i < s->a->nr_members; i++) {
 		const struct job *job = &s->a->members[i].job;
 
-		if (job_writes(job) && (job->end_fsync || job->fsync || job->fdatasync))
+		if (job_writes(job) &&
+		    (job->end_fsync || job->fsync_on_close || job->fsync || job->fdatasync))
 			s->sync_look_ns = s->start_ns + LONG_NS;
 	}
 }

@@ -7,6 +7,7 @@
 #include "worker/slow.h"
 
 #include <errno.h>
+#include <unistd.h>
 
 /* Less than this left in the page cache is not worth a warning. */
 enum { LEFT_WARN_BYTES = 4 << 20 };
@@ -169,7 +170,7 @@ static bool wants_dropped(const struct assignment *a, size_t target, const struc
 	for (size_t i = 0; i < a->nr_members; i++) {
 		const struct work_member *m = &a->members[i];
 
-		wants |= m->target == target && m->job.invalidate;
+		wants |= m->target == target && m->job.invalidate && !m->job.pre_read;
 		is_buffered |= m->target == target && !m->job.direct;
 	}
 	return wants &&
@@ -219,6 +220,34 @@ static struct error *drop_all(struct settle *s, const struct assignment *a,
 	return err ? err : call(s, NULL, cache_drop_all, fd, "to be dropped");
 }
 
+/* The job's range, into the page cache. */
+static struct error *read_range(struct settle *s, const struct open_target *t,
+				const struct job *job)
+{
+	enum { CHUNK = 1 << 20, CHUNKS_PER_REPORT = 64 };
+	_cleanup_free_ char *chunk = xcalloc(CHUNK, 1);
+	uint64_t bytes = job->size ? job->size : target_info(t)->size_bytes - job->offset;
+	int fd = target_look_fd(t);
+
+	for (uint64_t at = 0, chunks = 0; fd >= 0 && at < bytes; at += CHUNK) {
+		size_t len = bytes - at < CHUNK ? (size_t)(bytes - at) : CHUNK;
+		_cleanup_free_ char *doing = NULL;
+		char text[UNITS_TEXT];
+
+		if (pread(fd, chunk, len, (off_t)(job->offset + at)) < 0)
+			return error_new(ERR_IO, "%s: cannot be read before the job: %s",
+					 target_info(t)->path, strerrordesc_np(errno));
+		if (++chunks % CHUNKS_PER_REPORT != 0)
+			continue;
+		units_human_bytes(text, (double)at);
+		doing = xasprintf("reading %s into the page cache: %s", target_info(t)->path, text);
+		if (!s->progress(s->arg, doing, at))
+			return error_new(ERR_INTERRUPTED, "%s: reading it was stopped",
+					 target_info(t)->path);
+	}
+	return NULL;
+}
+
 struct error *settle_caches(struct settle *s, const struct assignment *a,
 			    struct open_target *const *targets)
 {
@@ -229,5 +258,8 @@ struct error *settle_caches(struct settle *s, const struct assignment *a,
 			err = drop_target(s, targets[i]);
 	if (!err && wants_all_dropped(a))
 		err = drop_all(s, a, targets);
+	for (size_t i = 0; i < a->nr_members && !err; i++)
+		if (a->members[i].job.pre_read)
+			err = read_range(s, targets[a->members[i].target], &a->members[i].job);
 	return err;
 }

@@ -29,8 +29,8 @@ struct error *settle_written(struct settle *s, struct held_targets *held) _must_
 
 /* Could the caches be dropped as the members want it? Touches nothing. */
 struct error *settle_check(const struct settle *s, const struct assignment *a) _must_check_;
-/* Drops the targets' part of the page cache (`invalidate`), or all of the host's (`drop_caches`). `targets`: per
- * target of the assignment. */
+/* Drops the targets' part of the page cache (`invalidate`), or all of the host's (`drop_caches`); then reads into it
+ * what jobs want there (`pre_read`). `targets`: per target of the assignment. */
 struct error *settle_caches(struct settle *s, const struct assignment *a,
 			    struct open_target *const *targets) _must_check_;
 

@@ -29,6 +29,10 @@ static const struct field work_target_fields[] = {
 		 .help = "A simulated target stands still once"),
 	F_BOOL(struct work_target, reads, .help = "Some member reads it"),
 	F_BOOL(struct work_target, writes, .help = "Some member writes it"),
+	F_BOOL(struct work_target, unlink, .def = "false",
+	       .help = "A file that Salvo made is removed after the step"),
+	F_BOOL(struct work_target, readonly, .def = "false",
+	       .help = "Nothing is made or laid out for its members"),
 	F_CHOICE(struct work_target, destroy, .choices = destroy_choices, .def = "false",
 		 .help = "What may be overwritten"),
 	F_STRING(struct work_target, destroy_uuid, .flags = FIELD_OPTIONAL,
@@ -68,9 +72,12 @@ static struct error *check_assignment(const void *obj)
 {
 	const struct assignment *a = obj;
 
-	for (size_t i = 0; i < a->nr_members; i++)
+	for (size_t i = 0; i < a->nr_members; i++) {
 		if (a->members[i].target >= a->nr_targets)
 			return error_new(ERR_PROTOCOL, "member %zu is of a target that is not there", i);
+		if (a->members[i].job.readonly && job_writes(&a->members[i].job))
+			return error_new(ERR_PROTOCOL, "member %zu is readonly and writes", i);
+	}
 	return NULL;
 }
 

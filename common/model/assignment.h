@@ -21,6 +21,8 @@ struct work_target {
 	size_t nr_quantiles;
 	struct stall stall;
 	bool reads, writes; /* what the members of this phase do to it */
+	bool unlink;        /* a file of Salvo's own is removed after the step */
+	bool readonly;      /* all members say so: it is not made and not laid out */
 	int destroy;        /* enum destroy_level */
 	char *destroy_uuid;
 };

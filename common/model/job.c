@@ -36,6 +36,36 @@ static const unsigned engine_can[] = {
 static_assert(array_size(engine_can) == JOB_ENGINES, "one row for each engine");
 static_assert(array_size(engine_choices) == JOB_ENGINES + 1, "one name for each engine");
 
+static const struct choice sync_choices[] = {
+	{ "none",  SYNC_NONE,  "a write may end in a cache" },
+	{ "sync",  SYNC_SYNC,  "O_SYNC: a write ends when its data and all metadata are on the medium" },
+	{ "dsync", SYNC_DSYNC, "O_DSYNC: a write ends when its data, and what is needed to find them, are on the medium" },
+	{ "0",     SYNC_NONE,  "the same as none" },
+	{ "1",     SYNC_SYNC,  "the same as sync" },
+	{ NULL }
+};
+
+static const struct choice fallocate_choices[] = {
+	{ "native",   FALLOCATE_NATIVE,   "fallocate; where the file system cannot, its size alone is set" },
+	{ "none",     FALLOCATE_NONE,     "not at all: the writes make the file grow" },
+	{ "posix",    FALLOCATE_POSIX,    "posix_fallocate, which writes where the file system cannot" },
+	{ "keep",     FALLOCATE_KEEP,     "blocks are reserved beyond the end, and the writes make the file grow" },
+	{ "truncate", FALLOCATE_TRUNCATE, "its size alone is set: a hole, which the writes fill" },
+	{ "0",        FALLOCATE_NONE,     "the same as none" },
+	{ "1",        FALLOCATE_POSIX,    "the same as posix" },
+	{ NULL }
+};
+
+static const struct choice hint_choices[] = {
+	{ "1",          HINT_WORKLOAD,   "by the job's order: random or sequential" },
+	{ "none",       HINT_NONE,       "none" },
+	{ "0",          HINT_NONE,       "the same as none" },
+	{ "random",     HINT_RANDOM,     "random: nothing is read ahead" },
+	{ "sequential", HINT_SEQUENTIAL, "sequential: more is read ahead" },
+	{ "noreuse",    HINT_NOREUSE,    "what is read or written is not used again" },
+	{ NULL }
+};
+
 static const struct choice on_error_choices[] = {
 	{ "stop",     ON_ERROR_STOP,     "the thread ends at its first I/O error" },
 	{ "continue", ON_ERROR_CONTINUE, "errors are counted and the thread goes on" },
@@ -107,6 +137,24 @@ static const struct field job_fields[] = {
 		.help = "fdatasync after so many writes of a thread, besides fsync when both are given; 0: never"),
 	F_BOOL(struct job, end_fsync, .def = "false",
 	       .help = "fsync when a thread's writing is over; its time counts"),
+	F_BOOL(struct job, fsync_on_close, .def = "false",
+	       .help = "fsync when a thread is done with the target, after the measured time"),
+	F_CHOICE(struct job, sync, .choices = sync_choices, .def = "none",
+		 .help = "When a write ends: how the target is opened"),
+	F_CHOICE(struct job, fallocate, .choices = fallocate_choices, .def = "native",
+		 .help = "How a new file gets its room before it is laid out or written"),
+	F_BOOL(struct job, overwrite, .def = "false",
+	       .help = "Lay a file out before it is written, too, so that the writes meet blocks that hold data already"),
+	F_BOOL(struct job, create_only, .def = "false",
+	       .help = "Make the file and lay it out as the job needs it, and do no I/O"),
+	F_BOOL(struct job, unlink, .def = "false",
+	       .help = "Remove the file after the phase; only one that Salvo made"),
+	F_BOOL(struct job, readonly, .def = "false",
+	       .help = "The job may not write, and no file is made, laid out or removed for it"),
+	F_BOOL(struct job, pre_read, .def = "false",
+	       .help = "Read the job's range into the page cache before the phase; stands above invalidate"),
+	F_CHOICE(struct job, fadvise_hint, .choices = hint_choices, .def = "1",
+		 .help = "What the kernel is told about the order of I/O through the page cache (posix_fadvise)"),
 	F_BOOL(struct job, invalidate, .def = "true",
 	       .help = "Drop the target's part of the page cache before the phase"),
 	F_BOOL(struct job, drop_caches, .def = "false",

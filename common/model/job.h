@@ -20,6 +20,16 @@ enum job_rw {
 	RW_TRIMWRITE,
 };
 enum job_on_error { ON_ERROR_STOP, ON_ERROR_CONTINUE, ON_ERROR_STOP_ALL };
+/* How a file is given its room; enum job_sync: flags with which it is opened. */
+enum job_fallocate {
+	FALLOCATE_NATIVE,
+	FALLOCATE_NONE,
+	FALLOCATE_POSIX,
+	FALLOCATE_KEEP,
+	FALLOCATE_TRUNCATE,
+};
+enum job_sync { SYNC_NONE, SYNC_SYNC, SYNC_DSYNC };
+enum job_hint { HINT_WORKLOAD, HINT_NONE, HINT_RANDOM, HINT_SEQUENTIAL, HINT_NOREUSE };
 enum job_engine {
 	ENGINE_IO_URING,
 	ENGINE_LIBAIO,
@@ -73,7 +83,16 @@ struct job {
 	uint64_t fsync;             /* after every N writes of a thread; 0: never */
 	uint64_t fdatasync;         /* the same with fdatasync */
 	bool end_fsync;
-	bool invalidate;  /* the target's part of the page cache is dropped before the phase */
+	bool fsync_on_close; /* after the measured time */
+	int sync;            /* enum job_sync */
+	int fallocate;       /* enum job_fallocate */
+	bool overwrite;      /* the file is laid out before it is written, too */
+	bool create_only;    /* it is laid out, and that is all */
+	bool unlink;         /* Salvo's own file is removed when the step is over */
+	bool readonly;       /* nothing is made or laid out for the job either */
+	bool pre_read;       /* the range is read into the page cache before the phase */
+	int fadvise_hint;    /* enum job_hint */
+	bool invalidate;     /* the target's part of the page cache is dropped before the phase */
 	bool drop_caches; /* all of the host's page cache, dentries and inodes are, after a sync */
 	char *cpus_allowed; /* "0-3,8" on every host; NULL: any */
 	int on_error;       /* enum job_on_error */

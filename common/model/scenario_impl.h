@@ -54,6 +54,8 @@ bool target_key_sure(const struct checker *c, const struct target *t, const char
 void check_job(struct checker *c, const struct phase_at *ph, size_t i);
 /* Sizes, order and sums of its I/O (scenario_workload.c). */
 void check_workload(struct checker *c, const struct phase_at *ph, size_t i);
+/* Files, how they are made and opened, and what is kept of them in memory (scenario_file.c). */
+void check_file_keys(struct checker *c, const struct phase_at *ph, size_t i);
 /* The rules between the jobs of a phase that use one target (scenario_share.c). */
 void check_sharing(struct checker *c, const struct phase_at *ph);
 /* The rules of `checks` (scenario_checks.c). */

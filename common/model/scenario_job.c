@@ -254,6 +254,7 @@ void check_job(struct checker *c, const struct phase_at *ph, size_t i)
 	check_cpus(c, ph, i);
 	check_useless(c, path, job);
 	check_caches(c, path, job);
+	check_file_keys(c, ph, i);
 	for (size_t k = 0; k < job->nr_target; k++)
 		check_on_target(c, ph, i, scenario_target(c->sc, job->target[k]));
 }

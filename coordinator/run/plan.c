@@ -48,10 +48,13 @@ static uint64_t add_target(struct assignment *a, const struct target *t, const c
 			.destroy = t->destroy.level,
 			.destroy_uuid = t->destroy.uuid ? xstrdup(t->destroy.uuid) : NULL,
 		};
+		w->readonly = true;
 		copy_quantiles(w, &t->simulated);
 	}
 	w->reads |= job_reads(job);
 	w->writes |= job_writes(job);
+	w->unlink |= job->unlink && w->kind == TARGET_FILE;
+	w->readonly &= job->readonly;
 	return (uint64_t)(w - a->targets);
 }
 

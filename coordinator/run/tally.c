@@ -23,7 +23,8 @@ bool job_has_direction(const struct job *job, enum direction dir)
 	case DIR_WRITE:
 		return job_directions(job) & 1u << DIR_WRITE && !(mixed && job->rwmixread >= 100);
 	case DIR_SYNC:
-		return job_writes(job) && (job->fsync || job->fdatasync || job->end_fsync);
+		return job_writes(job) &&
+		       (job->fsync || job->fdatasync || job->end_fsync || job->fsync_on_close);
 	case DIR_TRIM:
 		return job_trims(job);
 	case DIR_COUNT:

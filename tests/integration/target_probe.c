@@ -124,7 +124,7 @@ static struct error *scribble(struct open_target *t)
 {
 	static const char block[512] = "written by target_probe";
 	int fd;
-	struct error *err = target_fd(t, true, false, &fd);
+	struct error *err = target_fd(t, &(struct target_access) { .write = true }, &fd);
 
 	if (!err && pwrite(fd, block, sizeof(block), 0) != sizeof(block))
 		err = error_new(ERR_IO, "write");

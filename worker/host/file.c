@@ -38,6 +38,14 @@ static bool was_made_here(const struct stat *st)
 	return false;
 }
 
+/* Its number may become that of another file. */
+static void forget_made(const struct stat *st)
+{
+	for (size_t i = nr_made_here; i-- > 0;)
+		if (made_here[i].dev == st->st_dev && made_here[i].ino == st->st_ino)
+			made_here[i] = made_here[--nr_made_here];
+}
+
 static char *self_fd(int fd)
 {
 	return xasprintf("%s/self/fd/%d", host_root_live.proc, fd);
@@ -190,7 +198,31 @@ struct error *file_make(struct place *p, int *ret)
 	return NULL;
 }
 
-struct error *file_reserve(int fd, const char *path, uint64_t bytes)
+/* 0 or an errno, as posix_fallocate does it. */
+static int reserve(int fd, off_t bytes, int how)
+{
+	int rc = 0;
+
+	switch ((enum job_fallocate)how) {
+	case FALLOCATE_NONE:
+		return 0;
+	case FALLOCATE_POSIX:
+		return posix_fallocate(fd, 0, bytes);
+	case FALLOCATE_TRUNCATE:
+		return ftruncate(fd, bytes) < 0 ? errno : 0;
+	case FALLOCATE_KEEP:
+		rc = fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, bytes);
+		return rc < 0 ? errno : 0;
+	case FALLOCATE_NATIVE:
+		rc = fallocate(fd, 0, 0, bytes);
+		if (rc < 0 && errno == EOPNOTSUPP)
+			rc = ftruncate(fd, bytes);
+		return rc < 0 ? errno : 0;
+	}
+	return EINVAL;
+}
+
+struct error *file_reserve(int fd, const char *path, uint64_t bytes, int how)
 {
 	struct stat st;
 	int rc;
@@ -203,13 +235,40 @@ struct error *file_reserve(int fd, const char *path, uint64_t bytes)
 		return error_new(ERR_REFUSED, "%s: no file can be that large; lower its size",
 				 path);
 	do
-		rc = fallocate(fd, 0, 0, (off_t)bytes);
-	while (rc < 0 && errno == EINTR);
-	if (rc < 0 && errno == EOPNOTSUPP)
-		rc = ftruncate(fd, (off_t)bytes);
-	if (rc < 0)
+		rc = reserve(fd, (off_t)bytes, how);
+	while (rc == EINTR);
+	if (rc == EOPNOTSUPP)
+		return error_new(ERR_REFUSED,
+				 "%s: its file system reserves no blocks; use fallocate: truncate "
+				 "or none",
+				 path);
+	if (rc)
 		return error_new(ERR_REFUSED, "%s: cannot be given a size of %llu bytes: %s", path,
-				 (unsigned long long)bytes, strerror(errno));
+				 (unsigned long long)bytes, strerror(rc));
+	return NULL;
+}
+
+struct error *file_unlink(const struct place *p, bool *is_gone)
+{
+	const char *slash = strrchr(p->path, '/');
+	_cleanup_free_ char *folder = xstrndup(p->path, (size_t)(slash - p->path) + 1);
+	_cleanup_close_ int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct stat st;
+
+	*is_gone = false;
+	if (fd < 0 || fstatat(fd, slash + 1, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+	    st.st_dev != p->st.st_dev || st.st_ino != p->st.st_ino || st.st_nlink > 1 ||
+	    !file_is_ours(p))
+		return NULL;
+	if (unlinkat(fd, slash + 1, 0) < 0)
+		return error_new(ERR_REFUSED, "%s: cannot be removed: %s", p->path,
+				 strerror(errno));
+	*is_gone = true;
+	forget_made(&st);
+	/* What that writes is not to be written into the next step. */
+	if (fsync(fd) < 0)
+		return error_new(ERR_IO, "%s: was removed, but its folder cannot be synced: %s",
+				 p->path, strerror(errno));
 	return NULL;
 }
 

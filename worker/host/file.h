@@ -34,8 +34,10 @@ bool file_is_laid_out(const struct place *p, uint64_t bytes);
 uint64_t file_free_bytes(const struct place *p);
 /* Makes the file, marks it, and finds it again in `p`; on success *ret is open for reading and writing. */
 struct error *file_make(struct place *p, int *ret) _must_check_;
-/* Gives it a size of at least `bytes`, reserved on disk where the file system can. */
-struct error *file_reserve(int fd, const char *path, uint64_t bytes) _must_check_;
+/* Gives a file of less than `bytes` its room; `how`: enum job_fallocate. */
+struct error *file_reserve(int fd, const char *path, uint64_t bytes, int how) _must_check_;
+/* Removes it, if that very file is still there and Salvo's own; *is_gone says whether it was. */
+struct error *file_unlink(const struct place *p, bool *is_gone) _must_check_;
 /* "ext4 on /dev/vda, mounted on /srv"; NULL: unknown; owned by the caller. */
 char *file_system_text(const struct place *p, dev_t dev);
 

@@ -143,7 +143,7 @@ struct error *file_lay_out(int fd, const char *path, uint64_t bytes, target_prog
 	/* Fewer blocks than bytes and yet no holes: a file system that does not tell. */
 	all = (uint64_t)st.st_size >= bytes && (uint64_t)st.st_blocks * BLOCK < bytes &&
 	      (uint64_t)lseek(fd, 0, SEEK_HOLE) >= bytes;
-	err = file_reserve(fd, path, bytes);
+	err = file_reserve(fd, path, bytes, FALLOCATE_TRUNCATE);
 	if (err)
 		return err;
 	seed(l.state);

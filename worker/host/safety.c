@@ -136,7 +136,11 @@ static void rule_foreign(const struct subject *s, struct findings *found)
 
 	if (!s->exists || s->ours || t->destroy != DESTROY_NO || t->destroy_uuid)
 		return;
-	if (t->writes)
+	if (t->unlink && !t->writes)
+		findings_add(found, ERR_REFUSED,
+			     xstrdup("was not made by Salvo, and unlink would remove it"),
+			     xstrdup("leave unlink out, or name another file"));
+	else if (t->writes)
 		findings_add(found, ERR_REFUSED, xstrdup("exists and was not made by Salvo"),
 			     xasprintf("to overwrite it write 'destroy: true' in target '%s', or "
 				       "name another file",

@@ -39,7 +39,11 @@ struct open_target {
 	uint64_t head; /* of a device: signature_head when its content was judged */
 	int look_fd;   /* open for reading; of a file only where it is not written */
 	int guard_fd;  /* O_EXCL and flocked (device), or flocked (file) */
-	int fds[2][2]; /* [write][direct]; -1: not asked for yet */
+	struct opened {
+		struct target_access how;
+		int fd;
+	} * opened; /* those that were asked for */
+	size_t nr_opened;
 };
 
 static const struct host_root *const root = &host_root_live;
@@ -63,9 +67,9 @@ void target_close(struct open_target **self_p)
 
 	if (!self)
 		return;
-	for (int write = 0; write < 2; write++)
-		for (int direct = 0; direct < 2; direct++)
-			closep(&self->fds[write][direct]);
+	for (size_t i = 0; i < self->nr_opened; i++)
+		closep(&self->opened[i].fd);
+	free(self->opened);
 	closep(&self->look_fd);
 	closep(&self->guard_fd);
 	place_fini(&self->place);
@@ -95,8 +99,6 @@ static struct open_target *target_new(const struct work_target *t, uint64_t inde
 	self->place.path_fd = self->place.parent_fd = -1;
 	self->block.path_fd = self->block.parent_fd = -1;
 	self->look_fd = self->guard_fd = -1;
-	for (int write = 0; write < 2; write++)
-		self->fds[write][0] = self->fds[write][1] = -1;
 	return self;
 }
 
@@ -198,9 +200,11 @@ static struct subject subject_of(struct open_target *self)
 	if (self->dev)
 		return s;
 	s.ours = s.exists && file_is_ours(&self->place);
-	/* A file that is not there yet, or ours with holes, is written before it is read. */
-	if (!s.exists || (uint64_t)s.st.st_size < self->target.size ||
-	    (s.ours && !s.writes && !file_is_laid_out(&self->place, self->target.size)))
+	/* A file that is not there yet, or ours with holes, is written before it is read. To remove it is to write it. */
+	if (self->target.unlink ||
+	    (!self->target.readonly &&
+	     (!s.exists || (uint64_t)s.st.st_size < self->target.size ||
+	      (s.ours && !s.writes && !file_is_laid_out(&self->place, self->target.size)))))
 		s.writes = true;
 	s.need = s.writes ? missing_bytes(self) : 0;
 	s.free = file_free_bytes(&self->place);
@@ -338,13 +342,33 @@ static struct error *size_unknown(const struct open_target *self)
 			 self->label, self->target.name);
 }
 
+/* What `readonly` would have to make. */
+static struct error *check_readonly(const struct open_target *self)
+{
+	unsigned long long has =
+		self->place.exists ? (unsigned long long)self->place.st.st_size : 0;
+
+	if (!self->target.readonly || (self->place.exists && has >= self->target.size))
+		return NULL;
+	if (!self->place.exists)
+		return error_new(ERR_REFUSED,
+				 "%s: is not there, and no file is made for readonly jobs; correct "
+				 "the path, or leave readonly out",
+				 self->label);
+	return error_new(ERR_REFUSED,
+			 "%s: has only %llu of %llu bytes, and is not made larger for readonly "
+			 "jobs; lower the size of target '%s', or leave readonly out",
+			 self->label, has, (unsigned long long)self->target.size,
+			 self->target.name);
+}
+
 static struct error *take_file(struct open_target *self)
 {
 	int fd = -1;
-	struct error *err;
 
 	if (!self->place.exists) {
-		err = file_make(&self->place, &fd);
+		struct error *err = file_make(&self->place, &fd);
+
 		if (err)
 			return err;
 	} else {
@@ -354,10 +378,7 @@ static struct error *take_file(struct open_target *self)
 					 self->label, strerror(-fd));
 	}
 	self->guard_fd = fd;
-	err = lock(self, fd);
-	if (!err && self->target.writes)
-		err = file_reserve(fd, self->place.path, self->target.size);
-	return err;
+	return lock(self, fd);
 }
 
 /* The multiple of which direct I/O on a file must be; 0: unknown. */
@@ -411,6 +432,9 @@ static struct error *open_file(struct open_target *self)
 	struct error *err = NULL;
 	int fd;
 
+	err = check_readonly(self);
+	if (err)
+		return err;
 	if (!s.exists && self->target.size == 0)
 		return size_unknown(self);
 	self->writes = s.writes;
@@ -433,7 +457,8 @@ static struct error *open_file(struct open_target *self)
 	if (self->info.in_use)
 		self->info.warning =
 			xasprintf("%s is in use (%s)", self->info.path, self->info.in_use);
-	else if (!s.writes && !s.ours && !file_is_laid_out(&self->place, self->info.size_bytes))
+	else if (!s.writes && (!s.ours || self->target.readonly) &&
+		 !file_is_laid_out(&self->place, self->info.size_bytes))
 		self->info.warning = xasprintf(
 			"%s has holes: reads of them do not reach the device", self->info.path);
 	return NULL;
@@ -488,33 +513,62 @@ struct error *target_check_member(const struct open_target *t, const struct work
 	return range_check(&t->info, m);
 }
 
-struct error *target_fd(struct open_target *t, bool write, bool direct, int *ret)
+static int open_flags(const struct target_access *how)
 {
-	int fd = t->fds[write][direct];
+	static const int sync_flags[] = {
+		[SYNC_NONE] = 0, [SYNC_SYNC] = O_SYNC, [SYNC_DSYNC] = O_DSYNC
+	};
 
-	if (fd >= 0) {
-		*ret = fd;
-		return NULL;
-	}
-	if (t->target.kind == TARGET_SIMULATED || t->probe)
-		return error_new(ERR_INTERNAL, "target '%s' has no descriptor", t->target.name);
-	if (write && !t->writes)
-		return error_new(ERR_INTERNAL, "target '%s' was opened for reading only",
-				 t->target.name);
-	fd = place_open(&t->place, (write ? O_RDWR : O_RDONLY) | (direct ? O_DIRECT : 0));
-	if (fd == -EINVAL && direct)
+	return (how->write ? O_RDWR | sync_flags[how->sync] : O_RDONLY) |
+	       (how->direct ? O_DIRECT : 0);
+}
+
+static bool same_access(const struct target_access *a, const struct target_access *b)
+{
+	return a->write == b->write && a->direct == b->direct && a->sync == b->sync &&
+	       a->advice == b->advice;
+}
+
+static struct error *open_again(struct open_target *t, const struct target_access *how, int *ret)
+{
+	_cleanup_close_ int fd = place_open(&t->place, open_flags(how));
+
+	if (fd == -EINVAL && how->direct)
 		return error_new(
 			ERR_REFUSED,
 			"%s: its file system does not know direct I/O; set 'direct: false'",
 			t->label);
 	if (fd < 0)
 		return error_new(ERR_REFUSED, "%s: cannot be opened for %s: %s", t->label,
-				 write ? "writing" : "reading", strerror(-fd));
-	t->fds[write][direct] = fd;
+				 how->write ? "writing" : "reading", strerror(-fd));
 	if (!same_inode(t, fd))
 		return error_new(ERR_REFUSED, "%s: was exchanged after it was checked; try again",
 				 t->label);
-	*ret = fd;
+	if (how->advice != POSIX_FADV_NORMAL) /* a hint, no more */
+		(void)posix_fadvise(fd, 0, 0, how->advice);
+	*ret = take_fd(&fd);
+	return NULL;
+}
+
+struct error *target_fd(struct open_target *t, const struct target_access *how, int *ret)
+{
+	struct error *err;
+
+	for (size_t i = 0; i < t->nr_opened; i++)
+		if (same_access(&t->opened[i].how, how)) {
+			*ret = t->opened[i].fd;
+			return NULL;
+		}
+	if (t->target.kind == TARGET_SIMULATED || t->probe)
+		return error_new(ERR_INTERNAL, "target '%s' has no descriptor", t->target.name);
+	if (how->write && !t->writes)
+		return error_new(ERR_INTERNAL, "target '%s' was opened for reading only",
+				 t->target.name);
+	err = open_again(t, how, ret);
+	if (err)
+		return err;
+	t->opened = xrealloc(t->opened, t->nr_opened + 1, sizeof(*t->opened));
+	t->opened[t->nr_opened++] = (struct opened) { .how = *how, .fd = *ret };
 	return NULL;
 }
 
@@ -526,6 +580,21 @@ int target_look_fd(const struct open_target *t)
 enum target_kind target_kind_of(const struct open_target *t)
 {
 	return (enum target_kind)t->target.kind;
+}
+
+struct error *target_reserve(struct open_target *t, int how)
+{
+	if (t->target.kind != TARGET_FILE || !t->writes || t->probe)
+		return NULL;
+	return file_reserve(t->guard_fd, t->place.path, t->target.size, how);
+}
+
+struct error *target_unlink(const struct open_target *t, bool *is_gone)
+{
+	*is_gone = false;
+	if (t->target.kind != TARGET_FILE || !t->writes || t->probe)
+		return NULL;
+	return file_unlink(&t->place, is_gone);
 }
 
 struct error *target_layout(struct open_target *t, uint64_t bytes, target_progress progress,

@@ -29,20 +29,31 @@ const struct device_info *target_info(const struct open_target *t);
  * direct I/O, one block at least for each thread's part? All mistakes at once. */
 struct error *target_check_member(const struct open_target *t,
 				  const struct work_member *m) _must_check_;
+/* How a job uses the target. */
+struct target_access {
+	bool write, direct;
+	int sync;   /* enum job_sync; of a writer */
+	int advice; /* of posix_fadvise; POSIX_FADV_NORMAL: none */
+};
 /* A further descriptor on the very same inode with these flags (checked by st_rdev or st_ino); owned by the
- * target, the same one for the same flags. */
-struct error *target_fd(struct open_target *t, bool write, bool direct, int *ret) _must_check_;
+ * target, the same one for the same access. */
+struct error *target_fd(struct open_target *t, const struct target_access *how,
+			int *ret) _must_check_;
 
 /* A descriptor to sync it and to ask about its cache with; -1: it has none. Borrowed. */
 int target_look_fd(const struct open_target *t);
 enum target_kind target_kind_of(const struct open_target *t);
 
-/* Makes the file's first `bytes` bytes real (free space checked, fallocate, written with data that does not
- * compress) before a job reads them; nothing for devices and for files that have them already. `progress`
+/* Gives a new file its room; `how`: enum job_fallocate. Nothing for devices and for files that are large enough. */
+struct error *target_reserve(struct open_target *t, int how) _must_check_;
+/* Makes the file's first `bytes` bytes real (written with data that does not compress) before a job reads
+ * them; nothing for devices and for files that have them already. `progress`
  * is called every 64 MiB or so; returning false stops the layout. *written: bytes written. */
 typedef bool (*target_progress)(void *arg, const char *path, uint64_t done, uint64_t total);
 struct error *target_layout(struct open_target *t, uint64_t bytes, target_progress progress,
 			    void *arg, uint64_t *written) _must_check_;
+/* Removes the file, if it is Salvo's own; *is_gone: it was. */
+struct error *target_unlink(const struct open_target *t, bool *is_gone) _must_check_;
 /* Are all conditions under which writing was allowed still true? To be asked again before the first write. */
 struct error *target_recheck(struct open_target *t) _must_check_;
 

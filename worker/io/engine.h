@@ -72,7 +72,7 @@ struct engine_env {
 	int fd;             /* -1 where there is no file */
 	unsigned depth;
 	uint32_t io_bytes; /* of the largest I/O: what a buffer holds */
-	bool is_random;    /* the order of the offsets, for hints to the kernel */
+	int advice; /* POSIX_FADV_*: what the kernel is told about the order of the offsets */
 	unsigned
 		directions; /* bits 1 << DIR_READ, DIR_WRITE, DIR_TRIM of the commands that will come */
 	const struct buffers *buffers;

@@ -76,8 +76,10 @@ static struct error *mmap_init(void *state, const struct engine_env *env)
 				 "with direct: false",
 				 env->target, strerrordesc_np(errno));
 	m->map = map;
-	/* Else a fault reads much more than its page, of which random I/O has no use. A hint, no more. */
-	madvise(map, m->bytes, env->is_random ? MADV_RANDOM : MADV_SEQUENTIAL);
+	/* Without it a fault reads much more than its page, of which random I/O has no use. A hint, no more. */
+	if (env->advice == POSIX_FADV_RANDOM || env->advice == POSIX_FADV_SEQUENTIAL)
+		madvise(map, m->bytes,
+			env->advice == POSIX_FADV_RANDOM ? MADV_RANDOM : MADV_SEQUENTIAL);
 	pthread_once(&once, catch_bus_errors);
 	return NULL;
 }

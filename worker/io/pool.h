@@ -20,6 +20,7 @@ struct io_thread_spec {
 	const char *target; /* name, for messages */
 	uint64_t member;    /* index in the assignment */
 	int fd;             /* opened with the right flags; -1 for a simulated target */
+	int advice; /* POSIX_FADV_*, which fd has been told; for what has hints of its own */
 	bool simulated;
 	uint64_t latency_ns; /* of a simulated target without quantiles */
 	const struct quantile *quantiles;

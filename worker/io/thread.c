@@ -203,7 +203,7 @@ struct error *thread_setup(struct io_thread *th)
 		.fd = th->spec.fd,
 		.depth = th->depth,
 		.io_bytes = th->io_bytes,
-		.is_random = job_is_random(th->spec.job),
+		.advice = th->spec.advice,
 		.directions = job_directions(th->spec.job),
 		.buffers = &th->buffers,
 		.cpus = th->spec.cpus,
@@ -508,30 +508,62 @@ static void end_sync(struct io_thread *th)
 	end_window(th, th->now_ns);
 }
 
+/* fsync before the thread leaves the target: after its time. */
+static void close_sync(struct io_thread *th)
+{
+	const struct job *job = th->spec.job;
+
+	if (job->fsync_on_close && job_writes(job) && !th->engine_broken && !loop_is_halted(th) &&
+	    !thread_in_flight(th))
+		sync_now(th, false);
+}
+
+/* All of its I/O, from the start to the end. */
+static void run_job(struct io_thread *th, const struct passage *passage)
+{
+	struct thread_stats *t = th->stats;
+
+	begin(th, passage->start_ns);
+	start(th, passage);
+	run_segments(th);
+	if (th->segment == SEGMENT_RAMP && !th->stopped) { /* size-bound */
+		drain(th);
+		if (!th->stopped) {
+			begin_window(th, th->now_ns);
+			run_segments(th);
+		}
+	}
+	if (th->segment == SEGMENT_RAMP) { /* stopped in it: an empty window */
+		cell_set(&t->begin_ns, th->now_ns);
+		cell_set(&t->end_ns, th->now_ns);
+	}
+	if (th->segment == SEGMENT_WINDOW)
+		end_window(th, th->now_ns);
+	drain(th);
+	end_sync(th);
+	close_sync(th);
+}
+
+/* The files are made already: an empty window. */
+static void run_nothing(struct io_thread *th, const struct passage *passage)
+{
+	th->now_ns = passage->now_ns;
+	begin_window(th, passage->start_ns);
+	set_budget(th, 0);
+	end_window(th, passage->start_ns);
+	gate_drop_priority(passage);
+}
+
 void thread_run(struct io_thread *th)
 {
 	struct thread_stats *t = th->stats;
 	struct passage passage;
 
 	if (gate_pass(th->gate, !th->crowded, &passage)) {
-		begin(th, passage.start_ns);
-		start(th, &passage);
-		run_segments(th);
-		if (th->segment == SEGMENT_RAMP && !th->stopped) { /* size-bound */
-			drain(th);
-			if (!th->stopped) {
-				begin_window(th, th->now_ns);
-				run_segments(th);
-			}
-		}
-		if (th->segment == SEGMENT_RAMP) { /* stopped in it: an empty window */
-			cell_set(&t->begin_ns, th->now_ns);
-			cell_set(&t->end_ns, th->now_ns);
-		}
-		if (th->segment == SEGMENT_WINDOW)
-			end_window(th, th->now_ns);
-		drain(th);
-		end_sync(th);
+		if (th->spec.job->create_only)
+			run_nothing(th, &passage);
+		else
+			run_job(th, &passage);
 	}
 	count_ones(th);
 	__atomic_store_n(&t->state, THREAD_DONE, __ATOMIC_RELEASE);

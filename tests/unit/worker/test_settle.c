@@ -65,7 +65,7 @@ static void fill(struct open_target *t)
 	struct error *err;
 	int fd = -1;
 
-	err = target_fd(t, true, false, &fd);
+	err = target_fd(t, &(struct target_access) { .write = true }, &fd);
 	cr_assert_null(err);
 	cr_assert_eq(pwrite(fd, data, spec.size, 0), (ssize_t)spec.size);
 }

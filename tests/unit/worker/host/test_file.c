@@ -169,7 +169,7 @@ Test(file, reserved_blocks_are_not_laid_out)
 	enum { SIZE = 1 << 20 };
 	struct place p = found(path);
 	int fd = made(&p);
-	struct error *err = file_reserve(fd, path, SIZE);
+	struct error *err = file_reserve(fd, path, SIZE, FALLOCATE_NATIVE);
 
 	cr_assert_null(err);
 	cr_assert_eq(laid_out(fd, SIZE), SIZE);
@@ -182,14 +182,14 @@ Test(file, reserve_never_shrinks)
 	struct place p = found(path);
 	int fd = made(&p);
 	struct stat st;
-	struct error *err = file_reserve(fd, path, 8192);
+	struct error *err = file_reserve(fd, path, 8192, FALLOCATE_NATIVE);
 
 	cr_assert_null(err);
-	err = file_reserve(fd, path, 4096);
+	err = file_reserve(fd, path, 4096, FALLOCATE_NATIVE);
 	cr_assert_null(err);
 	cr_assert_eq(fstat(fd, &st), 0);
 	cr_assert_eq(st.st_size, 8192);
-	err = file_reserve(fd, path, UINT64_MAX);
+	err = file_reserve(fd, path, UINT64_MAX, FALLOCATE_NATIVE);
 	cr_assert_not_null(err);
 	error_destroy(&err);
 	place_fini(&p);
@@ -240,5 +240,89 @@ Test(file, layout_can_be_stopped)
 	cr_assert_eq(written, FIRST_REPORT);
 	error_destroy(&err);
 	place_fini(&p);
+	close(fd);
+}
+
+static struct stat reserved(int fd, uint64_t bytes, int how)
+{
+	struct error *err = file_reserve(fd, path, bytes, how);
+	struct stat st;
+
+	cr_assert_null(err, "%s", err ? error_message(err) : "");
+	cr_assert_eq(fstat(fd, &st), 0);
+	return st;
+}
+
+Test(file, each_way_of_reserving_does_what_it_says)
+{
+	enum { SIZE = 1 << 20 };
+	static const struct {
+		int how;
+		off_t size;
+		bool has_blocks;
+	} ways[] = {
+		{ FALLOCATE_NONE, 0, false },     { FALLOCATE_TRUNCATE, SIZE, false },
+		{ FALLOCATE_KEEP, 0, true },      { FALLOCATE_POSIX, SIZE, true },
+		{ FALLOCATE_NATIVE, SIZE, true },
+	};
+
+	for (size_t i = 0; i < array_size(ways); i++) {
+		struct place p = found(path);
+		int fd = made(&p);
+		struct stat st = reserved(fd, SIZE, ways[i].how);
+
+		cr_assert_eq(st.st_size, ways[i].size, "way %zu", i);
+		cr_assert_eq((uint64_t)st.st_blocks * 512 >= SIZE, ways[i].has_blocks, "way %zu",
+			     i);
+		place_fini(&p);
+		close(fd);
+		cr_assert_eq(unlink(path), 0);
+	}
+}
+
+static bool removed(const struct place *p)
+{
+	bool is_gone;
+	struct error *err = file_unlink(p, &is_gone);
+
+	cr_assert_null(err, "%s", err ? error_message(err) : "");
+	return is_gone;
+}
+
+Test(file, what_was_made_is_removed_and_forgotten)
+{
+	struct place p = found(path);
+	int fd = made(&p);
+
+	cr_assert(removed(&p));
+	cr_assert_neq(access(path, F_OK), 0);
+	cr_assert_not(removed(&p), "it is gone already");
+	(void)fremovexattr(fd, "user.salvo");
+	cr_assert_not(file_is_ours(&p), "its number may be another file's");
+	place_fini(&p);
+	close(fd);
+}
+
+Test(file, others_are_not_removed)
+{
+	_cleanup_free_ char *second = xasprintf("%s/second", f.dir);
+	struct place p, made_one;
+	int fd;
+
+	fixture_text(f.dir, "file", "x");
+	p = found(path);
+	cr_assert_not(removed(&p), "a foreign file");
+	place_fini(&p);
+	cr_assert_eq(unlink(path), 0);
+
+	made_one = found(path);
+	fd = made(&made_one);
+	cr_assert_eq(rename(path, second), 0);
+	fixture_text(f.dir, "file", "x");
+	cr_assert_not(removed(&made_one), "another one that has its name");
+	cr_assert_eq(rename(second, path), 0);
+	cr_assert_eq(link(path, second), 0);
+	cr_assert_not(removed(&made_one), "one with a second name");
+	place_fini(&made_one);
 	close(fd);
 }

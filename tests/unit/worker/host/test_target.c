@@ -75,10 +75,13 @@ Test(target, simulated)
 Test(target, a_writer_makes_a_file_of_the_size)
 {
 	struct open_target *self;
+	struct error *err;
 	struct stat st;
 
 	t.writes = true;
 	self = opened(false);
+	err = target_reserve(self, FALLOCATE_NATIVE);
+	cr_assert_null(err);
 	cr_assert_eq(stat(t.path, &st), 0);
 	cr_assert_eq(st.st_size, 65536);
 	cr_assert_eq(target_info(self)->size_bytes, 65536);
@@ -117,11 +120,11 @@ Test(target, descriptors_are_shared_by_flags)
 
 	t.writes = t.reads = true;
 	self = opened(false);
-	err = target_fd(self, true, false, &write_fd);
+	err = target_fd(self, &(struct target_access) { .write = true }, &write_fd);
 	cr_assert_null(err);
-	err = target_fd(self, true, false, &same);
+	err = target_fd(self, &(struct target_access) { .write = true }, &same);
 	cr_assert_null(err);
-	err = target_fd(self, false, false, &read_fd);
+	err = target_fd(self, &(struct target_access) { 0 }, &read_fd);
 	cr_assert_null(err);
 	cr_assert_eq(write_fd, same);
 	cr_assert_neq(write_fd, read_fd);
@@ -142,7 +145,7 @@ Test(target, a_reader_gets_no_descriptor_for_writing)
 	t.size = 0;
 	self = opened(false);
 	cr_assert_eq(target_info(self)->size_bytes, 10);
-	err = target_fd(self, true, false, &fd);
+	err = target_fd(self, &(struct target_access) { .write = true }, &fd);
 	cr_assert_not_null(err);
 	error_destroy(&err);
 	target_close(&self);
@@ -252,4 +255,74 @@ Test(target, size_must_fit_on_the_file_system)
 	t.size = 1ull << 60;
 	refused("but its file system has only");
 	cr_assert_eq(access(t.path, F_OK), -1);
+}
+
+Test(target, each_access_has_its_own_descriptor)
+{
+	const struct target_access accesses[] = {
+		{ .write = true },
+		{ .write = true, .sync = SYNC_SYNC },
+		{ .write = true, .sync = SYNC_DSYNC },
+		{ .write = true, .advice = POSIX_FADV_RANDOM },
+		{ .advice = POSIX_FADV_SEQUENTIAL },
+	};
+	const int flags[] = { O_RDWR, O_RDWR | O_SYNC, O_RDWR | O_DSYNC, O_RDWR, O_RDONLY };
+	int fds[array_size(accesses)], again;
+	struct open_target *self;
+
+	t.writes = t.reads = true;
+	self = opened(false);
+	for (size_t i = 0; i < array_size(accesses); i++) {
+		struct error *err = target_fd(self, &accesses[i], &fds[i]);
+
+		cr_assert_null(err);
+		for (size_t k = 0; k < i; k++)
+			cr_assert_neq(fds[i], fds[k]);
+		cr_assert_eq(fcntl(fds[i], F_GETFL) & (O_ACCMODE | O_SYNC), flags[i], "%zu", i);
+	}
+	for (size_t i = 0; i < array_size(accesses); i++) {
+		struct error *err = target_fd(self, &accesses[i], &again);
+
+		cr_assert_null(err);
+		cr_assert_eq(again, fds[i]);
+	}
+	target_close(&self);
+}
+
+Test(target, nothing_is_made_for_readonly_jobs)
+{
+	t.reads = t.readonly = true;
+	refused("no file is made for readonly jobs");
+	fixture_text(f.dir, "file", "0123456789");
+	refused("has only 10 of 65536 bytes, and is not made larger for readonly jobs");
+	t.size = 10;
+	struct open_target *self = opened(false);
+
+	target_close(&self);
+}
+
+Test(target, only_salvos_own_files_are_removed)
+{
+	struct open_target *self;
+	struct error *err;
+	bool is_gone;
+
+	fixture_text(f.dir, "file", "0123456789");
+	t.size = 10;
+	t.reads = t.unlink = true;
+	refused("was not made by Salvo, and unlink would remove it");
+	t.destroy = DESTROY_YES;
+	self = opened(false);
+	err = target_unlink(self, &is_gone);
+	cr_assert_null(err);
+	cr_assert_not(is_gone);
+	target_close(&self);
+
+	cr_assert_eq(unlink(t.path), 0);
+	self = opened(false);
+	err = target_unlink(self, &is_gone);
+	cr_assert_null(err);
+	cr_assert(is_gone);
+	cr_assert_neq(access(t.path, F_OK), 0);
+	target_close(&self);
 }
