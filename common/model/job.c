@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "common/model/job.h"
 
+#include "common/model/pattern.h"
+
 /* clang-format off */
 static const struct choice rw_choices[] = {
 	{ "read",      RW_READ,      "sequential reads" },
@@ -185,6 +187,18 @@ static const struct field job_fields[] = {
 		.help = "I/Os of each thread after which it ends; without it as many as io_size or the passes take"),
 	F_COUNT(struct job, loops, .def = "1", .min = 1, .max = 1ull << 32,
 		.help = "Passes of each thread, of io_size or of its range; without meaning for time_based"),
+	F_BOOL(struct job, zero_buffers, .def = "false",
+	       .help = "Write zeros; storage that leaves zeros out stores nothing"),
+	F_STRING(struct job, buffer_pattern, .flags = FIELD_OPTIONAL | FIELD_NONEMPTY, .max = 2 * PATTERN_MAX + 2,
+		 .help = "Write this again and again: 0xdeadbeef is bytes in hex, anything else the text itself; all blocks are equal then"),
+	F_BOOL(struct job, refill_buffers, .def = "false",
+	       .help = "New random bytes for every write, at the cost of the CPU time to draw them; without it a buffer is written again and again with another stamp in each 4 KiB, which compresses where a compressor sees several writes at once"),
+	F_BOOL(struct job, scramble_buffers, .def = "true",
+	       .help = "Stamp each 4 KiB of random data with 16 bytes of writer and sequence: no two blocks of a fleet are equal; without meaning for zeros and patterns alone"),
+	F_PERCENT(struct job, buffer_compress_percentage, .def = "0",
+		  .help = "Share of what is written that compresses away: that much of each buffer_compress_chunk is zeros, or buffer_pattern, the rest new random bytes with every write"),
+	F_SIZE(struct job, buffer_compress_chunk, .def = "512", .min = 1, .max = JOB_MAX_BYTES,
+	       .help = "Bytes in which random ones come first and those that compress after them"),
 	{ NULL }
 };
 

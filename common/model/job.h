@@ -106,6 +106,12 @@ struct job {
 	int rate_process;          /* enum job_rate_process */
 	uint64_t number_ios;       /* per thread and pass, at most; 0: no bound */
 	uint64_t loops;            /* passes of a job that is not time_based */
+	bool zero_buffers;         /* what is written: zeros */
+	char *buffer_pattern;      /* read by pattern.h; NULL: random bytes */
+	bool refill_buffers;       /* every write has random bytes of its own */
+	bool scramble_buffers;     /* every 4 KiB of random data begins with writer and sequence */
+	double buffer_compress_percentage; /* of each chunk is zeros or the pattern; 0: nothing is */
+	uint64_t buffer_compress_chunk;    /* bytes */
 	struct fieldset set;
 };
 

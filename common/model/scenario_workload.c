@@ -2,6 +2,7 @@
 #include "common/model/scenario_impl.h"
 
 #include "common/base/units.h"
+#include "common/model/pattern.h"
 #include "common/model/workload.h"
 
 static bool sure(const struct checker *c, const struct phase_at *ph, size_t i, const char *key)
@@ -121,6 +122,53 @@ static void check_useless(struct checker *c, const char *path, const struct job 
 			     (unsigned long long)job->iodepth);
 }
 
+/* Keys about the data that is written which do nothing in this job. */
+static void check_useless_data(struct checker *c, const char *path, const struct job *job)
+{
+	bool has_share = job->buffer_compress_percentage > 0;
+	const struct {
+		const char *key;
+		bool differs; /* from its default */
+	} keys[] = {
+		{ "zero_buffers", job->zero_buffers },
+		{ "buffer_pattern", job->buffer_pattern },
+		{ "refill_buffers", job->refill_buffers },
+		{ "scramble_buffers", !job->scramble_buffers },
+		{ "buffer_compress_percentage", has_share },
+	};
+	bool writes = job_directions(job) & 1u << DIR_WRITE;
+
+	for (size_t k = 0; !writes && k < array_size(keys); k++)
+		if (keys[k].differs && given(c, job, keys[k].key))
+			find_warning(c, path, "%s does nothing: the job writes no data",
+				     keys[k].key);
+	if (writes && job->refill_buffers &&
+	    (job->zero_buffers || (job->buffer_pattern && !has_share)))
+		find_warning(c, path, "refill_buffers does nothing: %s has no random bytes",
+			     job->zero_buffers ? "zero_buffers" : "buffer_pattern");
+}
+
+static void check_data(struct checker *c, const struct phase_at *ph, size_t i)
+{
+	const struct job *job = &ph->jobs[i];
+	_cleanup_free_ char *path = job_path(c, ph->index, i, NULL);
+	_cleanup_free_ char *text = job_path(c, ph->index, i, "buffer_pattern");
+	_cleanup_free_ char *zeros = job_path(c, ph->index, i, "zero_buffers");
+	_cleanup_(error_destroy) struct error *err = NULL;
+	struct pattern pattern;
+
+	if (!sure(c, ph, i, "buffer_pattern") || !sure(c, ph, i, "buffer_compress_percentage"))
+		return;
+	if (job->buffer_pattern)
+		err = pattern_parse(job->buffer_pattern, &pattern);
+	if (err)
+		find_mistake(c, text, "%s", error_message(err));
+	if (job->zero_buffers && (job->buffer_pattern || job->buffer_compress_percentage > 0))
+		find_mistake(c, zeros, "%s says what is written; give one of them",
+			     job->buffer_pattern ? "buffer_pattern" : "buffer_compress_percentage");
+	check_useless_data(c, path, job);
+}
+
 void check_workload(struct checker *c, const struct phase_at *ph, size_t i)
 {
 	_cleanup_free_ char *path = job_path(c, ph->index, i, NULL);
@@ -130,4 +178,5 @@ void check_workload(struct checker *c, const struct phase_at *ph, size_t i)
 		return;
 	check_sizes(c, ph, i);
 	check_useless(c, path, &ph->jobs[i]);
+	check_data(c, ph, i);
 }

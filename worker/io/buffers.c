@@ -3,7 +3,7 @@
 
 #include "common/base/str.h"
 #include "common/base/units.h"
-#include "worker/io/offsets.h"
+#include "worker/io/contents.h"
 
 #include <errno.h>
 #include <linux/capability.h>
@@ -84,7 +84,7 @@ static bool place_stamps(struct buffers *b, const struct buffers_spec *spec)
 {
 	uint64_t tail = spec->io_bytes % STAMP_CHUNK;
 	unsigned nr = (unsigned)(spec->io_bytes / STAMP_CHUNK) + (tail >= sizeof(struct stamp));
-	bool has_stamps = spec->writes && nr;
+	bool has_stamps = spec->writes && nr && spec->contents->stamps;
 
 	b->nr_stamps = has_stamps ? nr : 1;
 	b->stamps = calloc(spec->depth, sizeof(struct stamp *));
@@ -96,17 +96,6 @@ static bool place_stamps(struct buffers *b, const struct buffers_spec *spec)
 			((struct stamp *)(at + (size_t)i * STAMP_CHUNK))->writer = spec->writer;
 	}
 	return b->stamps;
-}
-
-/* Random bytes over all write buffers. */
-static void fill_writes(struct buffers *b, const struct buffers_spec *spec)
-{
-	uint64_t state = seed_mix(spec->seed, spec->writer) | 1;
-	uint64_t *word = (uint64_t *)buffers_write(b, 0);
-	size_t nr_words = b->nr_write * b->stride / sizeof(*word);
-
-	for (size_t i = 0; i < nr_words; i++)
-		word[i] = random_next(&state);
 }
 
 static struct error *map_buffers(struct buffers *b, const struct buffers_spec *spec)
@@ -127,8 +116,8 @@ static struct error *map_buffers(struct buffers *b, const struct buffers_spec *s
 	if (b->map_bytes >= HUGE_FROM_BYTES)
 		madvise(b->map, b->map_bytes, MADV_HUGEPAGE);
 	memset(b->base, 0x5a, b->nr_read * b->stride); /* faults them in */
-	if (spec->writes)
-		fill_writes(b, spec);
+	for (unsigned slot = 0; slot < b->nr_write; slot++)
+		contents_fill(spec->contents, buffers_write(b, slot), b->stride);
 	return NULL;
 }
 

@@ -5,8 +5,8 @@
  * thread. Reads and writes of a mixed job have buffers of their own, so that what is read never becomes
  * what is written.
  *
- * Write buffers hold random bytes, and every STAMP_CHUNK of a write carries a stamp, {writer, sequence}:
- * no two blocks that a fleet writes are equal.
+ * Write buffers hold what contents.h makes of the job, by default random bytes, and then every STAMP_CHUNK of a write
+ * carries a stamp, {writer, sequence}: no two blocks that a fleet writes are equal.
  */
 #ifndef SALVO_IO_BUFFERS_H
 #define SALVO_IO_BUFFERS_H
@@ -15,6 +15,8 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+
+struct contents;
 
 enum { STAMP_CHUNK = 4096 };
 
@@ -39,7 +41,8 @@ struct buffers_spec {
 	unsigned depth;
 	bool reads, writes;
 	uint64_t io_bytes, block_bytes;
-	uint64_t writer, seed;
+	uint64_t writer;
+	struct contents *contents; /* of the write buffers; not needed to count bytes */
 };
 
 /* Bytes that buffers_init will map; UINT64_MAX when that does not fit in 64 bits. */

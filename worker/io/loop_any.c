@@ -25,6 +25,15 @@ struct batch {
 	uint64_t bytes[DIR_SYNC];
 };
 
+/* What the slot's write moves; the number of its last stamp. */
+hot_inline uint64_t make_data(struct io_thread *th, uint32_t slot, uint32_t bytes,
+			      uint64_t sequence)
+{
+	if (unlikely(th->contents.refills))
+		contents_refill(&th->contents, buffers_write(&th->buffers, slot), bytes);
+	return stamp_write(th->buffers.stamps[slot], buffers_stamps(&th->buffers, bytes), sequence);
+}
+
 /* Gives the commands their slots. */
 hot_inline void prepare(struct io_thread *th, unsigned nr, struct batch *b, const struct variant v)
 {
@@ -39,9 +48,7 @@ hot_inline void prepare(struct io_thread *th, unsigned nr, struct batch *b, cons
 
 		b->nr[dir]++;
 		if (dir == DIR_WRITE)
-			sequence =
-				stamp_write(th->buffers.stamps[slot],
-					    buffers_stamps(&th->buffers, cmds[i].bytes), sequence);
+			sequence = make_data(th, slot, cmds[i].bytes, sequence);
 		cmds[i].command = io_command(slot, dir);
 		slot_describe(s, cmds[i].bytes, dir);
 		cell_set(&s->offset, cmds[i].offset);

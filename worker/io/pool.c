@@ -2,6 +2,7 @@
 #include "worker/io/pool.h"
 
 #include "common/base/units.h"
+#include "common/model/pattern.h"
 #include "worker/io/thread.h"
 
 #include <errno.h>
@@ -57,6 +58,7 @@ static void *thread_main(void *arg)
 /* The coordinator has checked them; another peer may have not. */
 static struct error *check_texts(const struct job *job)
 {
+	struct pattern pattern;
 	struct distribution dist;
 	struct error *err = job_distribution(job, &dist);
 
@@ -70,6 +72,10 @@ static struct error *check_texts(const struct job *job)
 	}
 	if (!err && job_has_rate(job) && job->rw == RW_TRIMWRITE)
 		err = error_new(ERR_CONFIG, "rw: trimwrite knows no rate");
+	if (!err && job->buffer_pattern)
+		err = error_context(pattern_parse(job->buffer_pattern, &pattern), "buffer_pattern");
+	if (!err && !job->buffer_compress_chunk)
+		err = error_new(ERR_CONFIG, "buffer_compress_chunk is at least 1");
 	if (!err && (!job->bs || !job->sequence || !job->loops))
 		err = error_new(ERR_CONFIG, "bs, sequence and loops are at least 1");
 	return err;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "worker/io/source.h"
 
+#include "worker/io/contents.h"
 #include "worker/io/spread.h"
 
 #include <errno.h>
@@ -195,7 +196,7 @@ bool source_needed(const struct job *job)
 	const char *spread = job->random_distribution;
 
 	return job_has_rate(job) || !job_size_is_fixed(job) || job_trims(job) || job->skip ||
-	       job->sequence > 1 || job->percentage_random < 100 ||
+	       job->sequence > 1 || job->percentage_random < 100 || contents_refills(job) ||
 	       (spread && !streq(spread, "random")) ||
 	       (job->blockalign && job->blockalign != job->bs && job_is_random(job));
 }

@@ -43,7 +43,6 @@ struct buffers_spec thread_buffers_spec(const struct io_thread_spec *spec)
 		.io_bytes = job_max_bytes(spec->job),
 		.block_bytes = spec->block_bytes,
 		.writer = spec->thread,
-		.seed = spec->job->randseed,
 	};
 }
 
@@ -195,6 +194,9 @@ struct error *thread_setup(struct io_thread *th)
 	setup_slots(th);
 	fault_in(th->stats->dir, sizeof(th->stats->dir));
 	fault_in(th->scratch, sizeof(*th->scratch));
+	contents_init(&th->contents, th->spec.job,
+		      seed_mix(th->spec.job->randseed, th->spec.thread));
+	buffers.contents = &th->contents;
 	err = buffers_init(&th->buffers, &buffers);
 	if (err)
 		return err;

@@ -7,6 +7,7 @@
 #ifndef SALVO_IO_THREAD_H
 #define SALVO_IO_THREAD_H
 
+#include "worker/io/contents.h"
 #include "worker/io/gate.h"
 #include "worker/io/offsets.h"
 #include "worker/io/pace.h"
@@ -88,6 +89,7 @@ struct io_thread {
 	unsigned retries; /* EAGAIN and EINTR since the last success */
 
 	/* Cold. */
+	struct contents contents; /* of the write buffers */
 	enum segment segment;
 	bool stopped;           /* before its time: stop, the lease's end, an error */
 	bool sync_is_data_only; /* the last one started was an fdatasync */

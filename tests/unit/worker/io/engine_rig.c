@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/unit/worker/io/engine_rig.h"
 
+#include "worker/io/contents.h"
+
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -12,12 +14,14 @@ enum { BYTES = ENGINE_RIG_BYTES, DEPTH_MAX = ENGINE_RIG_BLOCKS };
 void engine_rig_open(struct engine_rig *rig, const struct engine_ops *ops, unsigned depth,
 		     int flags)
 {
+	struct contents contents = { .random = 1, .random_percent = 100, .chunk_bytes = BYTES };
 	struct buffers_spec spec = { .depth = depth,
 				     .reads = true,
 				     .writes = true,
 				     .io_bytes = BYTES,
 				     .block_bytes = 4096,
-				     .writer = 1 };
+				     .writer = 1,
+				     .contents = &contents };
 	char path[] = "engine-XXXXXX";
 	int scratch = mkstemp(path), fd;
 

@@ -23,7 +23,9 @@ void rig_init(struct rig *rig)
 			 .randseed = 7,
 			 .percentage_random = 100,
 			 .sequence = 1,
-			 .loops = 1 },
+			 .loops = 1,
+			 .scramble_buffers = true,
+			 .buffer_compress_chunk = 512 },
 		.nr_threads = 1,
 		.fd = -1,
 	};

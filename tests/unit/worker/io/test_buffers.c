@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "worker/io/buffers.h"
 
+#include "worker/io/contents.h"
+
 #include <criterion/criterion.h>
 #include <unistd.h>
+
+static struct contents contents;
 
 static struct buffers_spec spec_of(unsigned depth, uint64_t io_bytes)
 {
@@ -13,13 +17,17 @@ static struct buffers_spec spec_of(unsigned depth, uint64_t io_bytes)
 		.io_bytes = io_bytes,
 		.block_bytes = 512,
 		.writer = 3,
-		.seed = 1,
+		.contents = &contents,
 	};
 }
 
 static void make(struct buffers *b, const struct buffers_spec *spec)
 {
-	struct error *err = buffers_init(b, spec);
+	const struct job job = { .rw = RW_WRITE, .scramble_buffers = true };
+	struct error *err;
+
+	contents_init(&contents, &job, 1);
+	err = buffers_init(b, spec);
 
 	cr_assert_null(err);
 }
