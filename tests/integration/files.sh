@@ -49,7 +49,9 @@ result() {
 
 # within WHAT VALUE LOW HIGH
 within() {
-	[ "$2" -ge "$3" ] && [ "$2" -le "$4" ] || fail "$1: $2 is not between $3 and $4"
+	if [ "$2" -lt "$3" ] || [ "$2" -gt "$4" ]; then
+		fail "$1: $2 is not between $3 and $4"
+	fi
 }
 
 bytes_on_disk() {

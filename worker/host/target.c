@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "worker/host/target.h"
+#include "worker/host/target_internal.h"
 
 #include "common/base/str.h"
-#include "worker/host/counters.h"
 #include "worker/host/devices.h"
 #include "worker/host/disk.h"
 #include "worker/host/file.h"
-#include "worker/host/range.h"
 #include "worker/host/safety.h"
 
 #include <errno.h>
@@ -25,26 +23,6 @@
  * nothing opened; a read-only descriptor and the rules on what it holds; an O_EXCL guard, read-only as well;
  * and only then, on request, descriptors for writing. No refusal comes after an open for writing.
  */
-struct open_target {
-	struct work_target target;        /* a copy: the assignment may end before the session */
-	const struct access_rules *rules; /* borrowed */
-	struct device_info info;
-	char *label; /* how messages call it: the path as given, and the canonical one where it differs */
-	struct place place;
-	struct block_device *dev;
-	struct place block; /* of a generic device: the block device behind it */
-	dev_t disk;         /* whose counters tell of its I/O; 0: none */
-	bool writes;        /* may be written: the rules for writers were kept */
-	bool probe;
-	uint64_t head; /* of a device: signature_head when its content was judged */
-	int look_fd;   /* open for reading; of a file only where it is not written */
-	int guard_fd;  /* O_EXCL and flocked (device), or flocked (file) */
-	struct opened {
-		struct target_access how;
-		int fd;
-	} * opened; /* those that were asked for */
-	size_t nr_opened;
-};
 
 static const struct host_root *const root = &host_root_live;
 
@@ -492,120 +470,6 @@ struct error *target_open(const struct work_target *t, uint64_t index,
 	return NULL;
 }
 
-const struct device_info *target_info(const struct open_target *t)
-{
-	return &t->info;
-}
-
-static bool same_inode(const struct open_target *self, int fd)
-{
-	struct stat st;
-
-	if (fstat(fd, &st) < 0 || (st.st_mode & S_IFMT) != (self->place.st.st_mode & S_IFMT))
-		return false;
-	if (!S_ISREG(st.st_mode))
-		return st.st_rdev == self->place.st.st_rdev;
-	return st.st_dev == self->place.st.st_dev && st.st_ino == self->place.st.st_ino;
-}
-
-struct error *target_check_member(const struct open_target *t, const struct work_member *m)
-{
-	return range_check(&t->info, m);
-}
-
-static int open_flags(const struct target_access *how)
-{
-	static const int sync_flags[] = {
-		[SYNC_NONE] = 0, [SYNC_SYNC] = O_SYNC, [SYNC_DSYNC] = O_DSYNC
-	};
-
-	return (how->write ? O_RDWR | sync_flags[how->sync] : O_RDONLY) |
-	       (how->direct ? O_DIRECT : 0);
-}
-
-static bool same_access(const struct target_access *a, const struct target_access *b)
-{
-	return a->write == b->write && a->direct == b->direct && a->sync == b->sync &&
-	       a->advice == b->advice;
-}
-
-static struct error *open_again(struct open_target *t, const struct target_access *how, int *ret)
-{
-	_cleanup_close_ int fd = place_open(&t->place, open_flags(how));
-
-	if (fd == -EINVAL && how->direct)
-		return error_new(
-			ERR_REFUSED,
-			"%s: its file system does not know direct I/O; set 'direct: false'",
-			t->label);
-	if (fd < 0)
-		return error_new(ERR_REFUSED, "%s: cannot be opened for %s: %s", t->label,
-				 how->write ? "writing" : "reading", strerror(-fd));
-	if (!same_inode(t, fd))
-		return error_new(ERR_REFUSED, "%s: was exchanged after it was checked; try again",
-				 t->label);
-	if (how->advice != POSIX_FADV_NORMAL) /* a hint, no more */
-		(void)posix_fadvise(fd, 0, 0, how->advice);
-	*ret = take_fd(&fd);
-	return NULL;
-}
-
-struct error *target_fd(struct open_target *t, const struct target_access *how, int *ret)
-{
-	struct error *err;
-
-	for (size_t i = 0; i < t->nr_opened; i++)
-		if (same_access(&t->opened[i].how, how)) {
-			*ret = t->opened[i].fd;
-			return NULL;
-		}
-	if (t->target.kind == TARGET_SIMULATED || t->probe)
-		return error_new(ERR_INTERNAL, "target '%s' has no descriptor", t->target.name);
-	if (how->write && !t->writes)
-		return error_new(ERR_INTERNAL, "target '%s' was opened for reading only",
-				 t->target.name);
-	err = open_again(t, how, ret);
-	if (err)
-		return err;
-	t->opened = xrealloc(t->opened, t->nr_opened + 1, sizeof(*t->opened));
-	t->opened[t->nr_opened++] = (struct opened) { .how = *how, .fd = *ret };
-	return NULL;
-}
-
-int target_look_fd(const struct open_target *t)
-{
-	return t->look_fd >= 0 ? t->look_fd : t->guard_fd;
-}
-
-enum target_kind target_kind_of(const struct open_target *t)
-{
-	return (enum target_kind)t->target.kind;
-}
-
-struct error *target_reserve(struct open_target *t, int how)
-{
-	if (t->target.kind != TARGET_FILE || !t->writes || t->probe)
-		return NULL;
-	return file_reserve(t->guard_fd, t->place.path, t->target.size, how);
-}
-
-struct error *target_unlink(const struct open_target *t, bool *is_gone)
-{
-	*is_gone = false;
-	if (t->target.kind != TARGET_FILE || !t->writes || t->probe)
-		return NULL;
-	return file_unlink(&t->place, is_gone);
-}
-
-struct error *target_layout(struct open_target *t, uint64_t bytes, target_progress progress,
-			    void *arg, uint64_t *written)
-{
-	*written = 0;
-	if (t->target.kind != TARGET_FILE || !t->writes || t->probe)
-		return NULL;
-	return file_lay_out(t->guard_fd, t->place.path, bytes, progress, arg, written);
-}
-
 struct error *target_recheck(struct open_target *t)
 {
 	_cleanup_(verdict_fini) struct verdict v = { 0 };
@@ -627,22 +491,4 @@ struct error *target_recheck(struct open_target *t)
 		t->head = head;
 	}
 	return take_ptr(v.refusals);
-}
-
-bool target_stat(const struct open_target *t, struct device_stat *ret)
-{
-	return t->disk && counters_read(root, t->disk, ret);
-}
-
-void target_describe_disk(const struct open_target *t, struct device_stat *ret)
-{
-	ret->disk = disk_name(root, t->disk);
-	ret->partition_of = disk_whole_name(root, t->disk);
-	ret->max_io_bytes = disk_max_io_bytes(root, t->disk);
-	ret->is_file = t->target.kind == TARGET_FILE;
-}
-
-uint64_t target_inflight(const struct open_target *t)
-{
-	return t->dev ? counters_inflight(root, t->dev->rdev) : 0;
 }
